@@ -7,7 +7,7 @@ from typing import Any
 
 from llama_gui.chats.tree import clean_settings
 from llama_gui.errors import UserError
-from llama_gui.vocabulary import OVERFLOWS, ChatSettings, SamplingParams, sampling_from_json
+from llama_gui.vocabulary import EFFORTS, OVERFLOWS, ChatSettings, Effort, SamplingParams, sampling_from_json
 
 _NOT_UNDERSTOOD = (ValueError, TypeError, AttributeError, UserError)
 
@@ -39,11 +39,18 @@ def settings_from_json(text: str) -> ChatSettings:
             preset=_text(values, "preset"),
             model=_text(values, "model"),
             documents=_text(values, "documents"),
-            thinking=thinking if isinstance(thinking := values.get("thinking"), bool) else None,
+            thinking=read_thinking(values.get("thinking")),
             tools=_texts(values, "tools"),
             allowed_tools=_texts(values, "allowed_tools"),
         )
     )
+
+
+def read_thinking(value: Any) -> bool | Effort | None:
+    """`GenerateRequest.thinking` as it was stored; None for what it cannot be."""
+    if isinstance(value, bool):
+        return value
+    return next((effort for effort in EFFORTS if effort == value), None)
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:

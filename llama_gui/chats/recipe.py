@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from llama_gui.chats.chat_settings import read_thinking
 from llama_gui.chats.tree import NodeStatus
 from llama_gui.errors import UserError
 from llama_gui.vocabulary import (
+    Effort,
     GenerateRequest,
     GenerateResult,
     ModelInfo,
@@ -49,7 +51,7 @@ class Recipe:
     json_schema: Mapping[str, Any] | None = None
     regex: str | None = None
     chat_template_kwargs: Mapping[str, Any] | None = None
-    thinking: bool | None = None
+    thinking: bool | Effort | None = None
     now: str = ""
     tools: tuple[Mapping[str, Any], ...] = ()
     written: str = ""
@@ -165,7 +167,7 @@ def read_recipe(text: str) -> Recipe:
         min_tokens=_count(values.get("min_tokens")),
         stop=tuple(stop for stop in _of_type(values, "stop", list, []) if isinstance(stop, str) and stop),
         regex=_of_type(values, "regex", str, None),
-        thinking=_of_type(values, "thinking", bool, None),
+        thinking=read_thinking(values.get("thinking")),
         tools=tuple(tool for tool in _of_type(values, "tools", list, []) if isinstance(tool, dict)),
         prompt_token_ids=_ids(values.get("prompt_token_ids")),
         token_ids=_ids(values.get("token_ids")),

@@ -20,11 +20,20 @@ from llama_gui.engine.literal_texts import ControlTexts, LiteralTexts
 from llama_gui.engine.template_manners import are_lists, manners_of
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
-from llama_gui.engine.template_turns import Turn, calls_as_text, has_calls, others, with_told_tools
+from llama_gui.engine.template_turns import (
+    Turn,
+    calls_as_text,
+    has_calls,
+    others,
+    split_calls,
+    with_descriptions,
+    with_thoughts_apart,
+    with_told_tools,
+)
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import ChatTemplateError
 from llama_gui.tool_calls import Manner
-from llama_gui.vocabulary import THINKING_TAGS, Message, thinking_variables
+from llama_gui.vocabulary import EFFORTS, THINKING_TAGS, Effort, Message, thinking_variables
 from llama_gui.vocabulary.checks import check_depth
 
 _SOME_TOOL: Mapping[str, Any] = {
@@ -185,7 +194,20 @@ class ChatTemplate:
             )
         except ChatTemplateError:  # whoever asks for an answer is told
             return None, ""
+        if self._has_channels:  # the channel of the answer can be opened at once
+            return True, ""
         return None if on == off else unsaid == on, thinking_tag(on)
+
+    def efforts(self) -> tuple[Effort, ...]:
+        """`ModelInfo.efforts`, found out by rendering."""
+        try:
+            made = {
+                self.render([Message("user", "?")], now=datetime.min, **thinking_variables(effort))
+                for effort in EFFORTS
+            }
+        except ChatTemplateError:  # whoever asks for an answer is told
+            return ()
+        return EFFORTS if len(made) == len(EFFORTS) else ()
 
     @cached_property
     def knows_tools(self) -> bool:
@@ -217,7 +239,9 @@ class ChatTemplate:
         def has(text: str) -> bool:
             return text in self._source or self._tokenizer.id_of(text) is not None
 
-        return manners_of(has, self._called, are_told=self._wants_told_tools) if self.knows_tools else ()
+        if not self.knows_tools or self._has_channels:  # their calls have a form of their own
+            return ()
+        return manners_of(has, self._called, are_told=self._wants_told_tools)
 
     @cached_property
     def lists_calls(self) -> bool:
@@ -232,7 +256,14 @@ class ChatTemplate:
     def _control_texts(self) -> ControlTexts:
         return ControlTexts(self._tokenizer.special_texts)
 
+    @cached_property
+    def _has_channels(self) -> bool:
+        """Whether its answers are several messages; see `harmony.py`."""
+        return "<|channel|>" in self._source
+
     def _render(self, turns: list[Turn], tools: Any, variables: dict[str, Any]) -> str:
+        if self._has_channels:
+            turns, tools = with_thoughts_apart(split_calls(turns)), with_descriptions(tools)
         if has_calls(turns) and (not self.knows_tools or self._wants_told_tools):  # it would silently leave them out
             turns = calls_as_text(turns)
         if tools and self._wants_told_tools:

@@ -26,6 +26,10 @@ class Detokenizer(Protocol):
         """The text that is complete with this token; "" for half a character and for control tokens."""
         ...
 
+    def end(self, token_id: int) -> str:
+        """The text that is complete with a token which ends the answer, and is no part of it."""
+        ...
+
     def flush(self) -> str:
         """What is left at the end: U+FFFD for a character that was never finished."""
         ...
@@ -112,6 +116,10 @@ class ByteDetokenizer:
         """See `Detokenizer.push`."""
         return self._stripped(self._decoder.decode(self._bytes_of(token_id)))
 
+    def end(self, token_id: int) -> str:
+        """See `Detokenizer.end`: none, other tokens end no text of their own."""
+        return ""
+
     def flush(self) -> str:
         """See `Detokenizer.flush`."""
         return self._stripped(self._decoder.decode(b"", final=True))
@@ -160,6 +168,10 @@ class WindowDetokenizer:
             self._ids, self._context = self._ids[self._context :], len(self._ids) - self._context
             self._given = len(self._decode(self._ids))
         return piece
+
+    def end(self, token_id: int) -> str:
+        """See `Detokenizer.end`: none."""
+        return ""
 
     def flush(self) -> str:
         """See `Detokenizer.flush`."""

@@ -341,6 +341,7 @@ def load_model(
         thinking_tag=thinking_tag,
         tools=template is not None and template.knows_tools,
         lists_calls=template is not None and template.lists_calls,
+        efforts=template.efforts() if template is not None else (),
     )
     eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
     eos_token_ids -= tokenizer.going_on_ids

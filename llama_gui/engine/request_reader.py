@@ -13,6 +13,7 @@ from llama_gui.engine.call_grammar import CallGrammar
 from llama_gui.engine.callbacks import blamed
 from llama_gui.engine.chat_template import plain, plain_prompt, thinking_tag
 from llama_gui.engine.context_policy import Fitted, fit
+from llama_gui.engine.harmony import Marks
 from llama_gui.engine.loading import LoadedModel
 from llama_gui.engine.middle import MiddleTokens
 from llama_gui.engine.prompt_logprobs import PromptLogprobs
@@ -55,7 +56,8 @@ class Limits:
 class ReadRequest:
     """What a request comes to with one model.
 
-    `origin` is its state before the first token. `goes_on`: the answer's text goes on with that of the prompt.
+    `origin` is its state before the first token. `goes_on`: the answer's text goes on with that of the prompt. `marks`:
+    those of its messages, where an answer is several.
     """
 
     prompt: list[int]
@@ -68,6 +70,7 @@ class ReadRequest:
     scores: PromptLogprobs | None = None
     shown_ids: frozenset[int] = frozenset()
     goes_on: bool = False
+    marks: Marks | None = None
 
 
 class RequestReader:
@@ -85,6 +88,7 @@ class RequestReader:
         self._ending = [token_id for token_id in self._eos_token_ids if token_id < self._drawable]
         self._middle = MiddleTokens.find(self._tokenizer)
         self._grammars = GrammarCompiler(self._tokenizer, self._drawable, self._ending)
+        self._marks = Marks.find(self._tokenizer)
         manners = self._template.call_manners if self._template is not None else ()
         self._call_forms = CallForms(self._grammars, self._tokenizer, manners)
 
@@ -125,6 +129,7 @@ class RequestReader:
             self._scores(request, prompt, former, goes_on),
             calls.shown if calls is not None else frozenset(),
             goes_on,
+            self._marks,
         )
 
     def ended(self, request: GenerateRequest) -> InvalidRequestError:
@@ -198,8 +203,10 @@ class RequestReader:
             text = text.removeprefix(self._info.opening(request.chosen_thinking))
         if not text:
             return replace(request, answer_text="")
-        encode = self._tokenizer.encode_behind if goes_on else self._tokenizer.encode_literally
-        known = encode(text)
+        if self._marks is not None and request.messages is not None:
+            known = self._marks.answer(self._tokenizer, text, is_open=self._opens_final(request))
+        else:
+            known = (self._tokenizer.encode_behind if goes_on else self._tokenizer.encode_literally)(text)
         more = {name: limit + len(known) for name in ("max_tokens", "min_tokens") if (limit := getattr(request, name))}
         return replace(request, answer_token_ids=known, answer_text="", **more)
 
@@ -268,14 +275,26 @@ class RequestReader:
             **(request.chat_template_kwargs or {}),
         }
 
+        opens = self._marks is not None and self._opens_final(request)
+        opening = self._marks.opening(self._tokenizer, "final") if opens and self._marks is not None else []
+
         def encode(part: Many[Message]) -> list[int]:
-            ids = self.chat_ids(part, **variables)
+            ids = [*self.chat_ids(part, **variables), *opening]
             special = self._beginning if request.add_special_tokens else []
             return ids if ids[: len(special)] == special else [*special, *ids]
 
         if request.overflow == "error":
             return Fitted(encode(messages))
         return fit(messages, encode, self._tokenizer.count, self._info.max_context, request.max_tokens)
+
+    @staticmethod
+    def _opens_final(request: GenerateRequest) -> bool:
+        """Whether the prompt opens the channel of the answer: where nothing is to be thought, or what a grammar binds.
+
+        Calls would have another channel.
+        """
+        is_bound = request.json_schema is not None or request.regex is not None
+        return is_bound or (request.chosen_thinking is False and not request.tools)
 
     def _scores(
         self, request: GenerateRequest, prompt: list[int], former: list[int], goes_on: bool

@@ -5,6 +5,7 @@ import time
 from torch import Tensor
 
 from llama_gui.engine.callbacks import OnFinish, OnOutput, blamed
+from llama_gui.engine.harmony import HarmonyDetokenizer
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.request_reader import ReadRequest
@@ -44,6 +45,8 @@ class Sequence:
             skip_special_tokens=read.origin.skip_special_tokens,
             behind=read.prompt if read.goes_on else (),
         )
+        if read.marks is not None and read.origin.skip_special_tokens:
+            self._detokenizer = HarmonyDetokenizer(self._detokenizer, read.marks, read.prompt)
         self._texts: list[str] = []
         self._on_output = blamed("on_output", on_output) if on_output is not None else None
         self._on_finish = on_finish
@@ -205,7 +208,7 @@ class Sequence:
     def _piece(self, token_id: int) -> str:
         """The detokenizer's text for a token. What ends the answer is no part of its text, unless that is asked for."""
         is_hidden = token_id in self._limits.eos_token_ids and not self._limits.includes_stop
-        return "" if is_hidden else self._detokenizer.push(token_id)
+        return self._detokenizer.end(token_id) if is_hidden else self._detokenizer.push(token_id)
 
     @property
     def _stop_reason(self) -> str | int | None:

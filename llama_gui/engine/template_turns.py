@@ -1,8 +1,11 @@
 """The same conversation in other turns, for chat templates that refuse it, or have no place for what is in it. Pure."""
 
+import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+from llama_gui.tool_calls import parted
 
 Turn = dict[str, Any]
 
@@ -68,6 +71,45 @@ def split_calls(turns: Sequence[Turn]) -> list[Turn]:
                 found.append(reply)
         found += replies
     return found
+
+
+def with_thoughts_apart(turns: Sequence[Turn]) -> list[Turn]:
+    """What was thought under a name of its own, `thinking`, as templates with channels read it.
+
+    Beside a call they take either thoughts or words: there both are thoughts.
+    """
+    return [_with_thoughts_apart(turn) if turn["role"] == "assistant" else turn for turn in turns]
+
+
+def _with_thoughts_apart(turn: Turn) -> Turn:
+    thinking, said = parted(turn["content"])
+    if turn.get("tool_calls"):
+        thinking, said = "\n\n".join(part for part in (thinking, said.strip()) if part), ""
+        turn = {**turn, "tool_calls": [_with_object(call) for call in turn["tool_calls"]]}
+    return {**turn, "content": said, **({"thinking": thinking} if thinking else {})}
+
+
+def _with_object(call: Any) -> Any:
+    """Arguments are written as JSON by the template: as a text they would be a text within."""
+    function = call.get("function") if isinstance(call, dict) else None
+    arguments = function.get("arguments") if isinstance(function, dict) else None
+    if not isinstance(call, dict) or not isinstance(function, dict) or not isinstance(arguments, str):
+        return call
+    with contextlib.suppress(ValueError, RecursionError):
+        arguments = json.loads(arguments)
+    return {**call, "function": {**function, "arguments": arguments}}
+
+
+def with_descriptions(tools: Any) -> Any:
+    """Each tool with a description, which some templates take for granted; "" where it has none."""
+    if not isinstance(tools, list):
+        return tools
+    return [
+        {**tool, "function": {**tool["function"], "description": tool["function"].get("description") or ""}}
+        if isinstance(tool, dict) and isinstance(tool.get("function"), dict)
+        else tool
+        for tool in tools
+    ]
 
 
 def _reply_to(call: Any, replies: Sequence[Turn]) -> Turn | None:

@@ -6,6 +6,8 @@ from llama_gui.vocabulary import THINKING_TAGS
 
 _OPENING = re.compile(rf"\s*<({'|'.join(THINKING_TAGS)})>", re.IGNORECASE)
 
+_TAGS = re.compile(rf"\A\s*<(?:{'|'.join(THINKING_TAGS)})>|</(?:{'|'.join(THINKING_TAGS)})>\s*\Z", re.IGNORECASE)
+
 
 class Thoughts:
     """Parts one answer. `opening`: what the prompt says of it already, as in `ModelInfo.opening`.
@@ -59,6 +61,14 @@ class Thoughts:
     def _end(self) -> str:
         self.are_over = True
         return self._take(len(self._held))
+
+
+def parted(text: str) -> tuple[str, str]:
+    """What a whole answer thinks, without its tags, and what it says."""
+    thoughts = Thoughts()
+    begun, rest = thoughts.push(text), thoughts.finish()
+    thought, said = begun[0] + rest[0], begun[1] + rest[1]
+    return (_TAGS.sub("", thought).strip(), said.lstrip()) if thought else ("", said)
 
 
 def overlap(text: str, mark: str) -> int:

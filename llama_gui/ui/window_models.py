@@ -359,7 +359,7 @@ class WindowModels(QObject):
             models_keys=self._models_keys,
         )
         info = self._host.info_of(key) if key else None
-        tab.thinking.set_model(info.thinking if info is not None else None)
+        tab.thinking.set_model(*(info.thinking, info.efforts) if info is not None else (None, ()))
         tab.tools.set_model(is_remote(key) or info.tools if info is not None else None)
         for other, sentence in self._gone.items():
             if other != key:  # the user has chosen another, or it is known only now which one the chat has

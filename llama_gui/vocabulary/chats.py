@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from llama_gui.vocabulary.requests import Overflow
+from llama_gui.vocabulary.requests import Effort, Overflow
 from llama_gui.vocabulary.sampling import SamplingParams
 from llama_gui.vocabulary.tools import with_server_renamed
 
@@ -28,8 +28,8 @@ class ChatSettings:
     """The key of its model (see `ModelEntry`); "": the one that the application uses for new chats."""
     documents: str = ""
     """The folder of documents whose passages go along with its questions; "": none."""
-    thinking: bool | None = None
-    """Whether the model reasons before it answers, where that can be chosen."""
+    thinking: bool | Effort | None = None
+    """Whether the model reasons before it answers, or with which effort, where that can be chosen."""
     tools: tuple[str, ...] = ()
     """The names of the tool servers whose tools its model may ask for."""
     allowed_tools: tuple[str, ...] = ()

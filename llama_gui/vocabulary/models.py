@@ -5,6 +5,7 @@ from pathlib import PurePath
 
 from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary.checks import check_kind, check_number
+from llama_gui.vocabulary.requests import Effort
 from llama_gui.vocabulary.sampling import SamplingParams
 
 DTYPES: tuple[str, ...] = ("auto", "float32", "bfloat16", "float16", "int8", "int4")
@@ -105,9 +106,10 @@ class ModelInfo:
     `source`: what the file is and what was done to it, as in "Q4_K_M GGUF, Q4_K as it is"; "" for a folder.
     `reason`: why it has this dtype, in a sentence.
     `thinking`: whether it reasons before it answers when nobody says (`GenerateRequest.thinking`); None: that cannot be
-    chosen. `thinking_tag`: what the prompt of an answer ends with that reasons, as in "<think>\\n"; "" where the model
-    writes that itself. `tools`: whether its chat template has a place for tools; `lists_calls`: whether it was taught
-    to write several calls of them as one list.
+    chosen. `efforts`: those that it reasons with, where they can be chosen, see `GenerateRequest.thinking`; the one in
+    the middle is its own. `thinking_tag`: what the prompt of an answer ends with that reasons, as in "<think>\\n"; ""
+    where the model writes that itself. `tools`: whether its chat template has a place for tools; `lists_calls`: whether
+    it was taught to write several calls of them as one list.
     """
 
     name: str
@@ -125,8 +127,9 @@ class ModelInfo:
     thinking_tag: str = ""
     tools: bool = False
     lists_calls: bool = False
+    efforts: tuple[Effort, ...] = ()
 
-    def opening(self, thinking: bool | None) -> str:
+    def opening(self, thinking: bool | Effort | None) -> str:
         """The tag that an answer begins behind, for `GenerateRequest.thinking`; "": none."""
         wanted = self.thinking if thinking is None else thinking
         return self.thinking_tag if self.thinking is None or wanted else ""

@@ -19,15 +19,20 @@ _KINDS: dict[str, tuple[type, str]] = {
     "tools": (Sequence, "a list of JSON schemas, or None"),
     "now": (datetime, "a datetime, or None"),
     "chat_template_kwargs": (Mapping, "values by name, or None"),
-    "thinking": (bool, "true, false or None"),
     "add_special_tokens": (bool, "true, false or None"),
     "suffix": (str, "a text, or None"),
     "json_schema": (Mapping, "a JSON schema, or None"),
     "regex": (str, "a text, or None"),
 }
 """Field -> what it is when it is given, and the same in words."""
+Effort = Literal["low", "medium", "high"]
+EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
+"""How long a model reasons, where that can be chosen."""
+
 _THINKING = ("enable_thinking", "thinking")
 """What templates call the switch for reasoning: those of Qwen3 and SmolLM3, and Granite's."""
+EFFORT = "reasoning_effort"
+"""What gpt-oss's template calls the effort."""
 _NOT_FOR_TEMPLATES = ("messages", "self")
 """Names that `chat_template_kwargs` cannot have: the conversation has its own field, and Jinja reserves `self`."""
 
@@ -36,9 +41,12 @@ THINKING_TAGS: tuple[str, ...] = ("think", "thinking", "reasoning")
 """The tags that models put around their reasoning: <think> and </think>, and so on."""
 
 
-def thinking_variables(thinking: bool | None) -> dict[str, Any]:
+def thinking_variables(thinking: bool | Effort | None) -> dict[str, Any]:
     """`GenerateRequest.thinking` as chat templates read it."""
-    return {} if thinking is None else dict.fromkeys(_THINKING, thinking)
+    if thinking is None:
+        return {}
+    effort = {EFFORT: thinking} if isinstance(thinking, str) else {}
+    return {**dict.fromkeys(_THINKING, bool(thinking)), **effort}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +89,9 @@ class GenerateRequest:
     """
     chat_template_kwargs: Mapping[str, Any] | None = None
     """Further variables of the chat template (`enable_thinking` and the like); they go with `messages`."""
-    thinking: bool | None = None
-    """Whether the model reasons before it answers, where that can be chosen (`ModelInfo.thinking`); it goes with
-    `messages`. None: the model's own default."""
+    thinking: bool | Effort | None = None
+    """Whether the model reasons before it answers, where that can be chosen (`ModelInfo.thinking`), or with which
+    effort (`ModelInfo.efforts`); it goes with `messages`. None: the model's own default."""
     overflow: Overflow = "drop_oldest"
     """What happens to messages that do not fit the context: their oldest turns are left out ("drop_oldest"; the result
     says how many messages), or the request is refused ("error")."""
@@ -153,7 +161,7 @@ class GenerateRequest:
         """`thinking`, or what `chat_template_kwargs` say under the names that templates have for it."""
         given = self.chat_template_kwargs or {}
         named = (given[name] for name in _THINKING if isinstance(given.get(name), bool))
-        return next(named, self.thinking)
+        return next(named, None if self.thinking is None else bool(self.thinking))
 
     def _check_lists(self) -> None:
         if self.token_ids is not None:
@@ -189,6 +197,8 @@ class GenerateRequest:
             raise InvalidRequestError("logits_processor", self.logits_processor, "a function, or None")
         for name, (kind, allowed) in _KINDS.items():
             check_kind(name, getattr(self, name), kind, allowed)
+        if not (self.thinking is None or isinstance(self.thinking, bool) or self.thinking in EFFORTS):
+            raise InvalidRequestError("thinking", self.thinking, f"true, false, {', '.join(EFFORTS)} or None")
         check_depth("json_schema", self.json_schema)
         check_depth("chat_template_kwargs", self.chat_template_kwargs)
         for name in self.chat_template_kwargs or ():

@@ -3947,6 +3947,25 @@
     </message>
 </context>
 <context>
+    <name>TabThinking</name>
+    <message>
+        <source>Answer at once</source>
+        <translation>Gleich antworten</translation>
+    </message>
+    <message>
+        <source>Think</source>
+        <translation>Nachdenken</translation>
+    </message>
+    <message>
+        <source>Think a little</source>
+        <translation>Kurz nachdenken</translation>
+    </message>
+    <message>
+        <source>Think much</source>
+        <translation>Lange nachdenken</translation>
+    </message>
+</context>
+<context>
     <name>TabTools</name>
     <message>
         <source>{}: starts with the next answer</source>

@@ -12,10 +12,12 @@ from llama_gui.engine.config import load_config
 from llama_gui.engine.weight_shapes import weight_shapes
 from tests.fakes.tiny_tokenizers import (
     GEMMA_TEMPLATE,
+    HARMONY_TEMPLATE,
     LLAMA3_TEMPLATE,
     ZEPHYR_TEMPLATE,
     byte_level_tokenizer,
     gemma_tokenizer,
+    harmony_tokenizer,
     sentencepiece_tokenizer,
     write_tokenizer,
 )
@@ -134,6 +136,8 @@ def write_tiny_llama(
     folder.mkdir(parents=True, exist_ok=True)
     if shape == "gemma3":
         tokenizer, bos, eos, template = gemma_tokenizer(), "<bos>", "<eos>", GEMMA_TEMPLATE
+    elif shape == "gpt-oss":
+        tokenizer, bos, eos, template = harmony_tokenizer(), "<|startoftext|>", "<|return|>", HARMONY_TEMPLATE
     elif shape in ("tinyllama", "llama-2", "mistral", "mixtral"):
         tokenizer, bos, eos, template = sentencepiece_tokenizer(), "<s>", "</s>", ZEPHYR_TEMPLATE
     else:

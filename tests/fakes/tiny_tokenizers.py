@@ -1,6 +1,7 @@
 """Small but complete tokenizers of the two great kinds, and the templates of their families."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import tokenizers
@@ -35,25 +36,41 @@ CORPUS = [
     "naïve café, Zoë, über, größer, señor, 日本語 and emoji 👩",
     "system user assistant message brief why because what where when",
 ]
+HARMONY_TEMPLATE = (Path(__file__).parent / "chat_templates" / "harmony.jinja").read_text(encoding="utf-8")
+"""Of our own making; the variables, turns and marks are those of gpt-oss's."""
+HARMONY_SPECIALS = (
+    "<|startoftext|>", "<|endoftext|>", "<|return|>", "<|constrain|>", "<|channel|>", "<|start|>", "<|end|>",
+    "<|message|>", "<|call|>",
+)  # fmt: skip
 LLAMA3_SPECIALS = ("<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
+
+
+def harmony_tokenizer() -> tokenizers.Tokenizer:
+    """As gpt-oss: byte-level BPE, and nothing is put in front."""
+    return _byte_level(HARMONY_SPECIALS)
 
 
 def byte_level_tokenizer() -> tokenizers.Tokenizer:
     """As Llama 3: byte-level BPE, five control tokens first, BOS put in front by the post-processor."""
+    tokenizer = _byte_level(LLAMA3_SPECIALS)
+    bos = LLAMA3_SPECIALS[0]
+    tokenizer.post_processor = processors.TemplateProcessing(  # type: ignore[assignment]
+        single=f"{bos} $A", special_tokens=[(bos, tokenizer.token_to_id(bos))]
+    )
+    return tokenizer
+
+
+def _byte_level(specials: Sequence[str]) -> tokenizers.Tokenizer:
     tokenizer = tokenizers.Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)  # type: ignore[assignment]
     tokenizer.decoder = decoders.ByteLevel()  # type: ignore[assignment]
     trainer = trainers.BpeTrainer(
         vocab_size=320,
-        special_tokens=[AddedToken(text, special=True, normalized=False) for text in LLAMA3_SPECIALS],
+        special_tokens=[AddedToken(text, special=True, normalized=False) for text in specials],
         initial_alphabet=sorted(byte_alphabet()),
         show_progress=False,
     )  # type: ignore[call-arg]
     tokenizer.train_from_iterator(CORPUS, trainer)
-    bos = LLAMA3_SPECIALS[0]
-    tokenizer.post_processor = processors.TemplateProcessing(  # type: ignore[assignment]
-        single=f"{bos} $A", special_tokens=[(bos, tokenizer.token_to_id(bos))]
-    )
     return tokenizer
 
 
