@@ -6,6 +6,8 @@ freed at once, so those of a whole prompt never exist together.
 
 from torch import Tensor
 
+from llama_gui.engine.detokenizer import Detokenizer
+from llama_gui.engine.harmony import HarmonyDetokenizer, Marks
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.sampling import likeliest, log_mass
 from llama_gui.engine.tokenizer import Tokenizer
@@ -20,7 +22,7 @@ class PromptLogprobs:
 
     The logits of a place are those of the token before it, so place 0 has none. `rows`: how many the network's head
     has; the tokenizer may have fewer tokens. `kernels`: our own, where they are. `goes_on`: whether the
-    text from `first` on goes on with that before it.
+    text from `first` on goes on with that before it. `marks`: those of the messages of an answer, which `first` begins.
     """
 
     def __init__(
@@ -33,13 +35,16 @@ class PromptLogprobs:
         kernels: NativeKernels | None = None,
         *,
         goes_on: bool = False,
+        marks: Marks | None = None,
     ) -> None:
         self._tokens = tokens
         self._first = first
         self._top = top
         self._kernels = kernels
         self._tokenizer = tokenizer
-        self._detokenizer = tokenizer.detokenizer(behind=tokens[:first] if goes_on else ())
+        self._detokenizer: Detokenizer = tokenizer.detokenizer(behind=tokens[:first] if goes_on else ())
+        if marks is not None and first:
+            self._detokenizer = HarmonyDetokenizer(self._detokenizer, marks, tokens[:first])
         self._most_rows = max(32, _MOST_LOGITS // rows)
         self._outputs: list[TokenOutput | None] = []
         if first == 0:

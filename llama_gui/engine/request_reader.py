@@ -310,6 +310,7 @@ class RequestReader:
             self._vocab_size,
             self._kernels,
             goes_on=goes_on,
+            marks=self._marks if request.skip_special_tokens else None,
         )
 
     def _sampler(self, request: GenerateRequest) -> Sampler:

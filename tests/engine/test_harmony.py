@@ -211,6 +211,14 @@ def test_an_answer_goes_on_where_it_was_stopped(engine):
     assert result.text == "<think>\nHm.\n</think>\n\nBecause."
 
 
+def test_how_likely_the_tokens_are_is_told_with_the_same_text(engine):
+    ids = engine.tokenizer.encode(THOUGHT + "<|channel|>final<|message|>Because.<|return|>")
+    result = engine.generate(GenerateRequest(messages=ASKED, answer_token_ids=ids, prompt_logprobs=2))
+    outputs = [output for output in result.prompt_logprobs if output is not None]
+    assert [output.token_id for output in outputs] == ids
+    assert "".join(output.text for output in outputs) == "<think>\nHm, 日本.\n</think>\n\nBecause."
+
+
 # --- prompts
 
 
