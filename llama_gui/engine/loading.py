@@ -108,7 +108,11 @@ def _check_wanted(is_cancelled: Callable[[], bool] | None) -> None:
 
 
 class ModelFiles(Protocol):
-    """A model on disk, of which only the small files are read yet. Defaults here are those of unquantised weights."""
+    """A model on disk, of which only the small files are read yet.
+
+    Defaults here are those of unquantised weights, but for experts that lie in memory as they are stored
+    (`NetworkConfig.stored_kind`).
+    """
 
     name: str
     config: NetworkConfig
@@ -129,11 +133,17 @@ class ModelFiles(Protocol):
     @property
     def stored(self) -> Quantised | None:
         """About how the files' weights are quantised; None: they are not."""
-        return None
+        return "int4" if self.config.stored_kind else None
 
     def number_bytes(self, part: NetworkPart, precision: Precision, rounded: RoundedBytes) -> float:
-        """Average bytes of a number of that part in memory; `rounded`: those of numbers that are quantised."""
-        return rounded.number_bytes(part, precision)
+        """Average bytes of a number of that part in memory; `rounded`: those of numbers that are quantised.
+
+        Beside experts that stay as they are, the other matrices have eight bits.
+        """
+        if part != "layers" or not _keeps_experts(self.config, precision):
+            return rounded.number_bytes(part, precision)
+        share = _expert_count(self.config) / _layer_count(self.config)
+        return share * block_bytes(self.config.stored_kind) + (1 - share) * rounded.int8
 
     def source(self, precision: Precision) -> str:
         """What the files are and what is done to them, for people; "" where the window shows it anyway."""
@@ -163,31 +173,14 @@ class FolderModel(ModelFiles):
             return GptOssCheckpoint(self._folder, on_read, is_packed=bool(self.config.stored_kind))
         return Checkpoint(self._folder, on_read, text_only=self.config.reads_pictures)
 
-    @property
-    def stored(self) -> Quantised | None:
-        """int4 for experts in MXFP4, which are nearly all of such a model."""
-        return "int4" if self.config.stored_kind else None
-
-    def number_bytes(self, part: NetworkPart, precision: Precision, rounded: RoundedBytes) -> float:
-        """As those of plain numbers, but for experts that stay as they are; the other matrices have eight bits then."""
-        if part != "layers" or not self._keeps_experts(precision):
-            return rounded.number_bytes(part, precision)
-        share = _expert_count(self.config) / _layer_count(self.config)
-        return share * block_bytes(self.config.stored_kind) + (1 - share) * rounded.int8
-
     def source(self, precision: Precision) -> str:
         """Says what is left aside, and what is done to experts in MXFP4."""
         kind = self.config.stored_kind
-        if self._keeps_experts(precision):
+        if _keeps_experts(self.config, precision):
             return f"{kind} experts as they are, the rest as int8"
         if kind:
             return f"{kind} experts, {'held as' if precision.quantised else 'dequantised to'} {precision.name}"
         return "the part for text; it reads no pictures here" if self.config.reads_pictures else ""
-
-    def _keeps_experts(self, precision: Precision) -> bool:
-        config = self.config
-        widths = (config.hidden_size, *([] if config.experts is None else [config.experts.inner]))
-        return precision.as_stored and all(stays_as_it_is(config.stored_kind, width) for width in widths)
 
 
 def model_folder(path: str | Path) -> Path:
@@ -428,6 +421,12 @@ def _layer_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels
     config = model.config
     read = _parameter_count(config) - (0 if config.experts is None else _idle_count(config, config.experts))
     return round(read * model.number_bytes("layers", precision, rounded))
+
+
+def _keeps_experts(config: NetworkConfig, precision: Precision) -> bool:
+    """Whether experts lie in memory as they are stored."""
+    widths = (config.hidden_size, *([] if config.experts is None else [config.experts.inner]))
+    return precision.as_stored and all(stays_as_it_is(config.stored_kind, width) for width in widths)
 
 
 def _idle_count(config: NetworkConfig, experts: ExpertConfig) -> int:

@@ -12,6 +12,7 @@ from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import GenerationDefaults, network_config
 from llama_gui.engine.device import Precision
 from llama_gui.engine.fields import Fields
+from llama_gui.engine.gguf_blocks import block_shape, numbers_of
 from llama_gui.engine.loading import ModelFiles
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_rows import WeightRows
@@ -19,6 +20,7 @@ from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.vocabulary import SamplingParams
 
 _SPREAD = 0.02  # standard deviation, as networks begin their training
+_EXPONENT = 120  # of blocks of MXFP4 with that spread
 _DRAWN = 2**22 - 3  # numbers that are drawn; a prime, so that no two rows of a weight are the same
 
 
@@ -57,6 +59,9 @@ _CONFIGS: dict[str, dict[str, Any]] = {
     "qwen3-30b-a3b": _shape(
         48, 2048, 6144, 32, 4, 151936, architectures=["Qwen3MoeForCausalLM"], num_experts=128, num_experts_per_tok=8,
         moe_intermediate_size=768, norm_topk_prob=True, head_dim=128, rope_theta=1e6, max_position_embeddings=40960),
+    "gpt-oss-20b": _shape(
+        24, 2880, 2880, 64, 8, 201088, architectures=["GptOssForCausalLM"], num_local_experts=32,
+        num_experts_per_tok=4, quantization_config={"quant_method": "mxfp4"}),
 }  # fmt: skip
 
 PRESETS = tuple(_CONFIGS)
@@ -90,7 +95,8 @@ class RandomModel(ModelFiles):
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> "RandomWeights":
         """See `RandomWeights`."""
-        return RandomWeights(weight_shapes(self.config), on_read, norm=1 - self.config.norm_shift)
+        kind = self.config.stored_kind
+        return RandomWeights(weight_shapes(self.config), on_read, norm=1 - self.config.norm_shift, kind=kind)
 
     def source(self, precision: Precision) -> str:
         """What they are."""
@@ -101,14 +107,22 @@ class RandomWeights:
     """Normally distributed matrices, and norms of the constant `norm`; a name always gives the same numbers.
 
     A few million are drawn and repeated, with a different start for each name: drawing eight billion takes minutes.
+    `kind`: the type that experts are stored in, MXFP4; "": they are plain.
     """
 
     def __init__(
-        self, shapes: Mapping[str, Shape], on_read: Callable[[int], None] | None = None, *, norm: float = 1.0
+        self,
+        shapes: Mapping[str, Shape],
+        on_read: Callable[[int], None] | None = None,
+        *,
+        norm: float = 1.0,
+        kind: str = "",
     ) -> None:
         self._shapes = shapes
+        self._kind = kind
         self._norm = norm
         self._on_read = on_read
+        self._drawn_blocks = torch.empty(0, dtype=torch.uint8)
         self._drawn = torch.empty(_DRAWN).normal_(0, _SPREAD, generator=torch.Generator().manual_seed(1))
 
     def __enter__(self) -> Self:
@@ -148,4 +162,22 @@ class RandomWeights:
     def rows(self, name: str, part: int | None = None) -> WeightRows:
         """The matrix `name` in bfloat16, as models come."""
         out, width = self._shapes[name][-2:]
+        if self._kind and ".experts." in name:
+            blocks = self._blocks(name, out, width)
+            return WeightRows(
+                out, width, (numbers_of(some.flatten(), self._kind).view(out, width) for some in (blocks,)),
+                self._kind, (blocks,),
+            )  # fmt: skip
         return WeightRows(out, width, (self.weight(one, torch.bfloat16, torch.device("cpu"), part) for one in (name,)))
+
+    def _blocks(self, name: str, out: int, width: int) -> Tensor:
+        """Uint8 ``[out, bytes]``, of about the same spread: one weight's, its rows in turn for each name."""
+        if self._on_read is not None:
+            self._on_read(out * width)
+        size, numbers = block_shape(self._kind)
+        shape = (out, width // numbers, size)
+        if self._drawn_blocks.shape != shape:  # drawing those of all experts takes minutes
+            generator = torch.Generator().manual_seed(1)
+            self._drawn_blocks = torch.randint(256, shape, dtype=torch.uint8, generator=generator)
+            self._drawn_blocks[..., 0] = _EXPONENT
+        return self._drawn_blocks.roll(sum(name.encode()), 0).flatten(1)

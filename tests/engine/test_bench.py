@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from llama_gui.engine import Engine
+from llama_gui.engine import Engine, loading, native_library
 from llama_gui.engine.bench import endless, measure, random_prompt
 from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
 from llama_gui.engine.weight_shapes import weight_shapes
@@ -79,9 +79,21 @@ def test_random_weights_are_the_same_each_time():
 
 @pytest.mark.parametrize(
     ("name", "millions"),
-    list(zip(PRESETS, (1235.8, 494.0, 1100.0, 8030.3, 268.1, 999.9, 1334.6, 30532.1), strict=True)),
+    list(zip(PRESETS, (1235.8, 494.0, 1100.0, 8030.3, 268.1, 999.9, 1334.6, 30532.1, 20914.8), strict=True)),
 )
 def test_presets_have_the_parameters_of_their_models(name, millions):
     shapes = weight_shapes(RandomModel(name, preset_config(name), STARTER).config)
     count = sum(torch.Size(shape).numel() for shape in shapes.values())
     assert count / 1e6 == pytest.approx(millions, abs=0.1)
+
+
+def test_random_experts_lie_in_memory_as_those_of_the_real_model(monkeypatch):
+    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    small = {"num_hidden_layers": 2, "hidden_size": 192, "intermediate_size": 320, "num_attention_heads": 8}
+    model = RandomModel("small", {**preset_config("gpt-oss-20b"), **small, "vocab_size": 5000}, STARTER)
+    with Engine.load(model, device="cpu") as engine:
+        if native_library.load() is not None:
+            assert engine.info.dtype == "int4"
+        logits = engine.logits([5, 6, 7])
+    assert logits.isfinite().all()
+    assert logits.std() > 0.01
