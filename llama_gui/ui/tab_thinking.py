@@ -38,6 +38,8 @@ class TabThinking(QObject):
         if self._efforts:
             menu = self.make_menu()
             menu.popup(self._button.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+            if chosen := next((action for action in menu.actions() if action.isChecked()), None):
+                menu.setActiveAction(chosen)
             self._show()  # the click has turned the button
             return True
         wanted = not self._is_on()

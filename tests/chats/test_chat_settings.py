@@ -24,6 +24,11 @@ def test_they_come_back():
     assert settings_from_json(settings_to_json(settings)) == settings
 
 
+def test_how_much_a_model_thinks_comes_back():
+    settings = ChatSettings(thinking="high")
+    assert settings_from_json(settings_to_json(settings)) == settings
+
+
 def test_those_of_a_version_without_models_or_documents_have_none():
     values = json.loads(settings_to_json(ChatSettings("Be kind.")))
     del values["model"], values["documents"], values["thinking"]
@@ -48,6 +53,7 @@ def test_a_name_that_is_none_costs_only_itself(name: str, value: object):
         ("stop", [""]),
         ("thinking", "yes"),
         ("thinking", 1),
+        ("thinking", ["high"]),
     ],
 )
 def test_a_number_that_no_request_may_have_costs_only_itself(name: str, value: object):

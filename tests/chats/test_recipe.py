@@ -95,6 +95,11 @@ def test_it_comes_back_with_all_that_another_run_needs():
     assert recipe_to_json(recipe) == text
 
 
+@pytest.mark.parametrize(("stored", "thinking"), [('"high"', "high"), ("true", True), ('"x"', None), ("[1]", None)])
+def test_how_much_was_thought(stored: str, thinking: object):
+    assert read_recipe(f'{{"thinking": {stored}}}').thinking == thinking
+
+
 def test_an_answer_that_is_being_written_has_a_recipe_too():
     request = GenerateRequest(prompt="Hi", sampling=SamplingParams(seed=3))
     recipe = read_recipe(recipe_text(request, MODEL, token_ids=[4, 5]))

@@ -32,6 +32,9 @@ WRONG_REQUESTS: list[tuple[str, Any]] = [
     ("json_schema", "{}"),
     ("regex", 5),
     ("overflow", "drop"),
+    ("thinking", "hard"),
+    ("thinking", 1),
+    ("thinking", ["low"]),
     ("max_tokens", True),
 ]
 
