@@ -4706,6 +4706,10 @@
         <translation>{0}: {1} wird nicht unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
+        <source>{0}: {1} is {2}, and only {3} is supported. Choose another model.</source>
+        <translation>{0}: {1} ist {2}, und nur {3} wird unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>The file holds the weights in eight bits or fewer: bfloat16 would take more memory and time, and bring next to nothing back.</source>
         <translation>Die Datei enthält die Gewichte in acht Bit oder weniger: bfloat16 bräuchte mehr Speicher und Zeit und brächte so gut wie nichts zurück.</translation>
     </message>
