@@ -81,7 +81,7 @@ def _verdict(access: HubAccess, plan: DownloadPlan) -> str:
         return ""
     machine = machine_here()
     stored = gguf_dtype(gguf_kind(plan.files[0].path)) if len(plan.files) == 1 else ""
-    return best_choice(choices(shape, machine), resolve("auto", machine, stored)).words + "\n"
+    return best_choice(choices(shape, machine), resolve("auto", machine, stored or shape.stored)).words + "\n"
 
 
 def _again(options: argparse.Namespace) -> str:

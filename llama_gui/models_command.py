@@ -128,7 +128,9 @@ def _offer(paths: Paths) -> int:
         context = counted_tokens(entry.context)
         file = entry.gguf
         stored = gguf_dtype(gguf_kind(file.path)) if file else ""
-        fit = best_choice(choices(entry.shape, machine, context=context), resolve("auto", machine, stored))
+        fit = best_choice(
+            choices(entry.shape, machine, context=context), resolve("auto", machine, stored or entry.shape.stored)
+        )
         licence = f"{entry.licence}{', to be accepted' if entry.is_gated and not file else ''}"
         speed = (
             f", {fit.tokens_per_second:.0f} tokens/s" if fit.tokens_per_second and fit.verdict != "too large" else ""

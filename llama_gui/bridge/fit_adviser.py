@@ -66,14 +66,14 @@ class FitAdviser(QObject):
 
     def best(self, shape: ModelShape, context: int = 0, stored: str = "") -> Fit:
         """The dtype to take: what the engine would by itself, where that fits. `stored`: see `fit.resolve`."""
-        return best_choice(self.fits(shape, context), resolve("auto", self._here()[0], stored))
+        return best_choice(self.fits(shape, context), resolve("auto", self._here()[0], stored or shape.stored))
 
     def usual(self, shape: ModelShape, context: int = 0, stored: str = "") -> Fit:
         """The same with the memory that this machine has free as a rule, whatever else runs just now."""
         machine, _ = self._here()
         machine = replace(machine, free=round(_USUALLY_FREE * machine.total))
         fits = choices(shape, machine, context=counted_tokens(context))
-        return best_choice(fits, resolve("auto", machine, stored))
+        return best_choice(fits, resolve("auto", machine, stored or shape.stored))
 
     def close(self) -> bool:
         """End the thread."""

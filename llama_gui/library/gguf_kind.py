@@ -5,7 +5,7 @@ import re
 FEWEST_BITS = ("Q2", "Q3", "IQ1", "IQ2", "IQ3")
 """How kinds of fewer than four bits begin."""
 
-_KIND = re.compile(r"(?:^|[-._])(i?q\d\w*|bf16|f16|fp16|f32|fp32)(?=[-.]|$)", re.IGNORECASE)
+_KIND = re.compile(r"(?:^|[-._])(i?q\d\w*|mxfp4\w*|bf16|f16|fp16|f32|fp32)(?=[-.]|$)", re.IGNORECASE)
 
 
 def gguf_kind(path: str) -> str:
@@ -24,6 +24,6 @@ def gguf_dtype(kind: str) -> str:
         return "float32"
     if kind in ("F16", "FP16", "BF16"):
         return "bfloat16"
-    if kind.startswith(("Q4_K", "IQ4", *FEWEST_BITS)) or kind == "Q4_0":
+    if kind.startswith(("Q4_K", "IQ4", "MXFP4", *FEWEST_BITS)) or kind == "Q4_0":
         return "int4"
     return "int8" if kind else ""

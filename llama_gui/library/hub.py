@@ -42,6 +42,7 @@ ARCHITECTURES = frozenset(
         "Phi3ForCausalLM",
         "Gemma3ForCausalLM",
         "Gemma3ForConditionalGeneration",
+        "GptOssForCausalLM",
     }
 )
 """What the engine runs, see `engine.families`; a test keeps the two together."""
@@ -60,10 +61,11 @@ MODEL_TYPES = frozenset(
         "phi3",
         "gemma3",
         "gemma3_text",
+        "gpt_oss",
     }
 )
 
-_GGUF_TYPES = frozenset({"qwen3moe"})
+_GGUF_TYPES = frozenset({"qwen3moe", "gpt-oss"})
 """What GGUF files call those whose model type is another; the hub names either."""
 
 _WHO = {"user-agent": "llama-gui"}
@@ -335,8 +337,15 @@ def _found(info: ModelInfo) -> FoundModel:
         likes=info.likes or 0,
         changed=info.last_modified,
         has_gguf="gguf" in tags or bool(gguf),
-        is_quantised=bool(config.get("quantization_config")),
+        is_quantised=_is_quantised(config),
     )
+
+
+def _is_quantised(config: Mapping[str, Any]) -> bool:
+    """In a way that the engine does not read: gpt-oss's it does."""
+    method = config.get("quantization_config")
+    is_known = config.get("model_type") == "gpt_oss" and isinstance(method, dict)
+    return bool(method) and not (is_known and method.get("quant_method") == "mxfp4")
 
 
 def _json_object(text: str) -> Mapping[str, Any]:

@@ -46,7 +46,7 @@ class ModelShape:
 
     `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma 3 does. `experts`: how
     many MLPs of width `inner` a layer has, of which a token goes through `chosen`. `is_gpt_oss`: everything but the
-    vocabulary has a bias, and each head a sink.
+    vocabulary has a bias, and each head a sink; `is_packed`: its files hold the experts in MXFP4.
     """
 
     vocabulary: int
@@ -63,6 +63,7 @@ class ModelShape:
     experts: int = 1
     chosen: int = 1
     is_gpt_oss: bool = False
+    is_packed: bool = False
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -96,6 +97,7 @@ class ModelShape:
             experts=experts[0],
             chosen=experts[1],
             is_gpt_oss=is_gpt_oss,
+            is_packed=is_gpt_oss and bool(config.get("quantization_config")),
         )
 
     @classmethod
@@ -134,6 +136,11 @@ class ModelShape:
         found[Matrix(2 * self.inner, self.hidden, self.is_gpt_oss)] += self.layers * experts
         found[Matrix(self.hidden, self.inner, self.is_gpt_oss)] += self.layers * experts
         return found
+
+    @property
+    def stored(self) -> str:
+        """As `fit.resolve` has it, of files that are no GGUF."""
+        return "int4" if self.is_packed else ""
 
     @property
     def router_numbers(self) -> int:

@@ -22,6 +22,8 @@ from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
         ("Llama-Q4_K_M", "", ""),
         ("Llama-q4_0.gguf", "Q4_0", "int4"),
         ("Llama-Q4_1.gguf", "Q4_1", "int8"),
+        ("gpt-oss-20b-mxfp4.gguf", "MXFP4", "int4"),
+        ("gpt-oss-20b-MXFP4_MOE.gguf", "MXFP4_MOE", "int4"),
     ],
 )
 def test_the_kind_of_a_gguf_file_is_in_its_name(path: str, kind: str, dtype: str):

@@ -55,6 +55,16 @@ def test_what_we_run_is_what_the_engine_runs():
     assert {family.model_type for family in FAMILIES.values()} == MODEL_TYPES
 
 
+@pytest.mark.parametrize(("method", "is_found"), [("mxfp4", True), ("awq", False), (None, True)])
+def test_of_what_is_quantised_already_we_run_one_kind(
+    fake_hub: FakeHub, access: HubAccess, method: str | None, is_found: bool
+):
+    told = info("GptOssForCausalLM", kind="gpt_oss")
+    told["config"]["quantization_config"] = method and {"quant_method": method}
+    fake_hub.add("a/gpt-oss", model_files(), info=told)
+    assert bool(Hub(access).search("gpt-oss").models) is is_found
+
+
 def test_the_address_of_a_model_finds_it(fake_hub: FakeHub, access: HubAccess):
     fake_hub.add("a/llama", model_files(), info=info())
     fake_hub.add("a/qwen", model_files(), info=info())

@@ -11,6 +11,7 @@ from llama_gui.engine.config import load_config, network_config
 from llama_gui.engine.fields import Fields
 from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import BrokenModelError
+from llama_gui.library.fit import Machine, estimate, resolve
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.paths import find_resources
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, write_tiny_llama
@@ -88,3 +89,20 @@ def test_absurd_numbers_of_experts_and_layers_cost_nothing():
     assert len(shape.matrices) <= 4
     with pytest.raises(BrokenModelError, match=r"num_experts_per_tok is 9, but there are 8 experts"):
         ModelShape.from_config({**config, "num_local_experts": 8, "num_experts_per_tok": 9})
+
+
+def test_of_gpt_oss_most_weights_are_in_four_bits():
+    """As OpenAI's folder of 20B has it."""
+    config = {
+        "architectures": ["GptOssForCausalLM"], "model_type": "gpt_oss", "attention_bias": True, "head_dim": 64,
+        "hidden_size": 2880, "intermediate_size": 2880, "num_attention_heads": 64, "num_key_value_heads": 8,
+        "num_hidden_layers": 24, "num_local_experts": 32, "num_experts_per_tok": 4, "vocab_size": 201088,
+        "quantization_config": {"quant_method": "mxfp4"},
+    }  # fmt: skip
+    shape = ModelShape.from_config(config)
+    assert (shape.parameters, shape.stored) == (20_914_757_184, "int4")
+    machine = Machine(24 * 10**9, 16 * 10**9, has_kernels=True, bandwidth=50e9)
+    found = estimate(shape, machine, resolve("auto", machine, shape.stored))
+    assert (found.dtype, found.verdict) == ("int4", "runs")
+    assert 12e9 < found.needed < 14e9
+    assert ModelShape.from_config({**config, "quantization_config": None}).stored == ""
