@@ -20,6 +20,10 @@ from llama_gui.errors import GenerationError
 KEY_BLOCK = 512
 """Slots hold a multiple of this many tokens, which is the block of keys that attention works on."""
 
+_TOGETHER = 64
+"""Tokens whose keys, or values, in int8 lie together: bytes of one are among those of the others, and only
+native/whole_attention.h can tell them apart."""
+
 _SPARE = 2
 """On the CPU rows that no token has reached take no memory, so a slot has those of the longest conversation from the
 beginning: a full one must be copied, which takes longer than a step. Where that is not known, or the system counts what
@@ -35,7 +39,7 @@ _MOST_IDLE = 256
 class Slot:
     """One conversation's keys and values. `tokens` are the ids whose rows are computed, in order.
 
-    `keys` and `values` are ``[layers, kv_heads, capacity, head_dim]``; rows from ``len(tokens)`` on have no meaning.
+    `keys` and `values` are ``[layers, kv_heads, capacity, kept_width]``; rows from ``len(tokens)`` on have no meaning.
     Rows below `finite` hold finite numbers: attention computes with masked keys, too, and 0 times NaN is NaN. Rows from
     there on were never written; the system has only promised their memory. `taken`: rows that count against the budget.
     """
@@ -75,6 +79,10 @@ class Slot:
         self.finite = self.taken = finite
 
     @property
+    def _together(self) -> int:
+        return _TOGETHER if self.keys.dtype == torch.int8 else 1
+
+    @property
     def byte_count(self) -> int:
         """Bytes of the `taken` rows, written or not."""
         return self._row_bytes * self.taken
@@ -95,7 +103,11 @@ class Slot:
         del self.tokens[length:]
 
     def zero(self, start: int, end: int) -> None:
-        """Make the rows from `start` to `end` finite, whatever was written there."""
+        """Make the rows from `start` to `end`, behind which nothing counts, finite, whatever was written there.
+
+        But for those in int8 that lie among others: nobody reads them before they are written.
+        """
+        start, end = padded(start, self._together), padded(end, self._together)
         self.keys[:, :, start:end] = 0
         self.values[:, :, start:end] = 0
 
@@ -108,15 +120,22 @@ class Slot:
 
     def copy(self, donor: "Slot", length: int) -> None:
         """Begin as `donor` does: with its first `length` tokens, which fit."""
-        self.keys[:, :, :length] = donor.keys[:, :, :length]
-        self.values[:, :, :length] = donor.values[:, :, :length]
-        self.finite = max(self.finite, length)
+        rows = padded(length, self._together)
+        self.keys[:, :, :rows] = donor.keys[:, :, :rows]
+        self.values[:, :, :rows] = donor.values[:, :, :rows]
+        self.finite = max(self.finite, rows)
         self.tokens = donor.tokens[:length]
+
+
+def kept_width(head_dim: int, dtype: torch.dtype) -> int:
+    """Numbers of `dtype` that a head of a token takes: in int8 each has a scale of its own behind it, in float32."""
+    return head_dim + (torch.float32.itemsize if dtype == torch.int8 else 0)
 
 
 def token_bytes(config: NetworkConfig, dtype: torch.dtype) -> int:
     """Bytes of one token's keys and values."""
-    return 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim * dtype.itemsize
+    width = kept_width(config.head_dim, dtype)
+    return 2 * config.num_hidden_layers * config.num_key_value_heads * width * dtype.itemsize
 
 
 def common_prefix(a: list[int], b: list[int]) -> int:
@@ -146,7 +165,7 @@ class KVCache:
         longest: int | None = None,
     ) -> None:
         """`longest`: the most tokens of a conversation; None: nobody knows."""
-        self._shape = (config.num_hidden_layers, config.num_key_value_heads, config.head_dim)
+        self._shape = (config.num_hidden_layers, config.num_key_value_heads, kept_width(config.head_dim, dtype))
         self._token_bytes = token_bytes(config, dtype)
         self._dtype = dtype
         self._device = device
@@ -330,8 +349,8 @@ class KVCache:
         return self._make(torch.empty, rows)
 
     def _make(self, make: Callable[..., Tensor], rows: int) -> tuple[Tensor, Tensor]:
-        layers, kv_heads, head_dim = self._shape
-        shape = (layers, kv_heads, rows, head_dim)
+        layers, kv_heads, width = self._shape
+        shape = (layers, kv_heads, rows, width)
         try:
             keys, values = (make(shape, dtype=self._dtype, device=self._device) for _ in range(2))
         except (RuntimeError, MemoryError) as error:

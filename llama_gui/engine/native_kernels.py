@@ -48,6 +48,7 @@ DEQUANTISED_KINDS = ("Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q5_K", "Q6_K", "Q2_K", "Q3
 """Of a GGUF file; in the order of gguf_blocks.h."""
 
 _KINDS = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
+_CACHE_KINDS = {**_KINDS, torch.int8: 3}
 _MOST = 2
 """Of `llama_gui_use`: whatever this CPU can."""
 
@@ -363,18 +364,19 @@ class NativeKernels:
         ``q [rows, heads, dim]``, ``k`` and ``v [rows, kv_heads, dim]`` are float32, their last two dimensions
         contiguous; `dim` is a multiple of `LANES`, at most 256. `spans`: int64 ``[spans, 8]``, each a stretch of rows
         of one conversation: first row, rows, tokens before them, the addresses of its keys and values
-        ``[layers, kv_heads, capacity, dim]`` of `dtype`, how many numbers a layer and a head of them take, and how
-        many of its last rows attend. Others are not written in the result.
+        ``[layers, kv_heads, capacity, kept_width]`` of `dtype`, how many numbers a layer and a head of them take, and
+        how many of its last rows attend. Others are not written in the result.
         `window`: how many tokens a row sees at most, 0 for all. `sinks`: float32 ``[heads]``, a score of each head
         that stands for no value. All arithmetic is float32, but where the CPU
         `rounds_rows`, `dtype` is bfloat16 and `dim` a multiple of sixteen, queries and the weights of the values are
-        rounded to bfloat16 first.
+        rounded to bfloat16 first. In int8, see `kv_cache.kept_width`, they are rounded to sixteen bits, and multiplied
+        exactly.
         """
         rows, heads, dim = q.shape
         y = torch.empty(rows, heads * dim)
         inputs = (q.data_ptr(), q.stride(0), k.data_ptr(), k.stride(0), v.data_ptr(), v.stride(0))
         sizes = (heads, k.shape[1], dim, window)
-        conversations = (spans.data_ptr(), len(spans), layer, _KINDS[dtype])
+        conversations = (spans.data_ptr(), len(spans), layer, _CACHE_KINDS[dtype])
         _check(self._attend(*inputs, *sizes, dim**-0.5, *conversations, _address(sinks), y.data_ptr()))
         return y
 
@@ -401,7 +403,7 @@ class NativeKernels:
         `passes` and `turns`: where they are described, see `NativeLayers`. `spans` as in `attend`, of caches of the
         dtype `kept`. Rows that attend come first in `x` then; where not all do, `count` is one.
         """
-        conversations = (spans.data_ptr(), len(spans), _KINDS[kept])
+        conversations = (spans.data_ptr(), len(spans), _CACHE_KINDS[kept])
         _check(self._layers(passes, count, x.data_ptr(), len(x), turns, *conversations))
 
 

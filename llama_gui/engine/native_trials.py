@@ -8,13 +8,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine import seven_bits
+from llama_gui.engine.attention_blocks import padded
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.experts import Experts, Router
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape, numbers_of
 from llama_gui.engine.gguf_grids import GRID_KINDS, numbers_of_points
 from llama_gui.engine.int4_levels import GROUP, quantise
-from llama_gui.engine.kv_cache import Slot
+from llama_gui.engine.kv_cache import KEY_BLOCK, Slot, kept_width
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
@@ -195,7 +196,7 @@ def _attends_right(kernels: NativeKernels, dim: int, heads: int) -> bool:
         want = F.scaled_dot_product_attention(
             *(part.transpose(0, 1) for part in (q, k, v)), attn_mask=mask, enable_gqa=True
         )
-        for dtype, error in ((torch.float32, 1e-5), (torch.bfloat16, 0.05), (torch.float16, 0.01)):
+        for dtype, error in ((torch.float32, 1e-5), (torch.bfloat16, 0.05), (torch.float16, 0.01), (torch.int8, 0.05)):
             whole = _attend_in_pieces(kernels, (q, k, v), [rows], size, dtype)
             if not torch.allclose(whole, want.transpose(0, 1).flatten(1), atol=error):
                 return False
@@ -257,7 +258,8 @@ def _attend_in_pieces(
     kernels: NativeKernels, qkv: tuple[Tensor, Tensor, Tensor], pieces: Sequence[int], window: int, dtype: torch.dtype
 ) -> Tensor:
     q, k, v = qkv
-    keys, values = torch.zeros(2, *k.transpose(0, 1).shape, dtype=dtype)
+    rows, kv_heads, dim = k.shape
+    keys, values = torch.zeros(2, kv_heads, padded(rows, KEY_BLOCK), kept_width(dim, dtype), dtype=dtype)
     done, parts = 0, list[Tensor]()
     for length in pieces:
         span = torch.tensor([[0, length, done, keys.data_ptr(), values.data_ptr(), 0, keys.stride(0), length]])

@@ -468,3 +468,46 @@ def test_a_conversation_that_could_not_be_copied_can_be_evicted():
         cache.acquire("a", list(range(2 * KEY_BLOCK + 1)))
     assert not any(slot.busy for slot in cache._slots)
     assert cache.has_room(2 * KEY_BLOCK)
+
+
+# --- in int8 the bytes of 64 tokens lie among each other
+
+
+@pytest.fixture
+def whole_slot(monkeypatch):
+    """A cache, and a conversation of 100 tokens in int8, whose bytes are random."""
+    monkeypatch.setattr(torch, "empty", lambda shape, **options: torch.full(shape, -1, **options))
+    cache = make_cache(dtype=torch.int8)
+    slot = cache.acquire("a", list(range(100)))
+    cache.ensure_capacity(slot, 100)
+    for part in (slot.keys, slot.values):
+        part[:, :, :128] = torch.randint(-128, 128, (LAYERS, KV_HEADS, 128, DIM + 4), dtype=torch.int8)
+    slot.tokens = list(range(100))
+    return cache, slot
+
+
+def test_in_int8_each_head_has_room_for_its_scale(whole_slot):
+    cache, slot = whole_slot
+    assert slot.keys.shape == (LAYERS, KV_HEADS, 2 * KEY_BLOCK, DIM + 4)
+    assert slot.byte_count == cache.bytes_for(100) == 2 * LAYERS * KV_HEADS * (DIM + 4) * KEY_BLOCK
+
+
+@pytest.mark.parametrize("shared", [64, 70, 99])
+def test_in_int8_a_prefix_is_copied_with_all_that_lies_among_it(whole_slot, shared):
+    cache, slot = whole_slot
+    other = cache.acquire("b", [*range(shared), 7, 8])
+    assert other.tokens == list(range(shared))
+    rows = 64 if shared == 64 else 128
+    assert torch.equal(other.keys[:, :, :rows], slot.keys[:, :, :rows])
+    assert torch.equal(other.values[:, :, :rows], slot.values[:, :, :rows])
+
+
+def test_in_int8_forgetting_tokens_leaves_those_that_lie_among_them(whole_slot):
+    slot = whole_slot[1]
+    keys, values = slot.keys[:, :, :128].clone(), slot.values[:, :, :128].clone()
+    slot.truncate(70)
+    assert torch.equal(slot.keys[:, :, :128], keys)
+    assert torch.equal(slot.values[:, :, :128], values)
+    slot.truncate(30)
+    assert torch.equal(slot.keys[:, :, :64], keys[:, :, :64])
+    assert not slot.keys[:, :, 64:KEY_BLOCK].any()

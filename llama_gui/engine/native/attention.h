@@ -7,7 +7,7 @@ enum { WIDEST = 256 };        /* numbers of a head */
 
 typedef struct {
     int64_t row, length, start;     /* of the queries in the call; tokens before the first of them */
-    char *keys, *values;            /* of the first layer: [layers][kv_heads][capacity][dim] */
+    char *keys, *values;            /* of the first layer: [layers][kv_heads][capacity][dim], in eight bits see whole_attention.h */
     int64_t layer_stride, head_stride; /* in numbers */
     int64_t attending;              /* how many of its last queries attend; all have keys and values */
 } Span;
@@ -21,6 +21,11 @@ typedef struct {
     Kind kind; /* of the keys and values of all conversations */
     const float *sinks; /* of each head, or NULL: a score that stands for no value */
 } Attention;
+
+/* Bytes of a head of a token in a cache: its numbers; behind those in eight bits their scale, in float32. */
+INLINE ptrdiff_t kept_bytes(Kind kind, ptrdiff_t dim) {
+    return dim * (ptrdiff_t)bytes_of(kind) + (kind == INT8 ? (ptrdiff_t)sizeof(float) : 0);
+}
 
 /* What is needed soon: a stretch of some channels. It is prefetched while others are computed. */
 typedef struct {
@@ -82,7 +87,9 @@ typedef struct {
 typedef struct {
     float *keys, *values; /* a block of them in float32 or in pairs, where the caches are in half precision */
     Seen *seen;
-    uint16_t *queries;    /* in bfloat16, where that is multiplied */
+    uint16_t *queries;    /* in bfloat16 or in words, where that is multiplied */
+    float *scales;        /* of those in words, and what else belongs to them */
+    int32_t *middles;
     CacheBlock next;      /* of the head that it probably takes next */
 } Room;
 
@@ -169,7 +176,7 @@ INLINE void put_seen(const Attention *a, const Span *span, ptrdiff_t head, ptrdi
 /* What is needed after a block of a head: the next block, or the first one of the thread's next head. */
 INLINE CacheBlock block_behind(const Attention *a, const char *all_keys, const char *all_values, ptrdiff_t block, ptrdiff_t last,
                                const Room *room) {
-    const ptrdiff_t next = (block + KEYS) * a->dim * (ptrdiff_t)bytes_of(a->kind);
+    const ptrdiff_t next = (block + KEYS) * kept_bytes(a->kind, a->dim);
     return block + KEYS <= last ? (CacheBlock){all_keys + next, all_values + next} : room->next;
 }
 

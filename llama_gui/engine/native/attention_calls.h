@@ -17,7 +17,8 @@ static ptrdiff_t items_of(const Attention *a, const Span *span) { return pieces_
 
 /* Of a head, from the key `from` on. */
 static CacheBlock block_at(const Attention *a, const Span *span, ptrdiff_t layer, ptrdiff_t head, ptrdiff_t from) {
-    const ptrdiff_t at = (layer * span->layer_stride + head * span->head_stride + from * a->dim) * bytes_of(a->kind);
+    const ptrdiff_t strides = (layer * span->layer_stride + head * span->head_stride) * bytes_of(a->kind);
+    const ptrdiff_t at = strides + from * kept_bytes(a->kind, a->dim);
     return (CacheBlock){span->keys + at, span->values + at};
 }
 
@@ -33,38 +34,68 @@ static CacheBlock beginning_of(const Attention *a, const Span *spans, ptrdiff_t 
 
 static void fetch_block(const Attention *a, CacheBlock block) {
     if (block.keys == NULL) return;
-    for (ptrdiff_t at = 0; at < KEYS * a->dim * (ptrdiff_t)bytes_of(a->kind); at += ALIGNMENT)
+    for (ptrdiff_t at = 0; at < KEYS * kept_bytes(a->kind, a->dim); at += ALIGNMENT)
         fetch_line_early(block.keys + at), fetch_line_early(block.values + at);
+}
+
+typedef void Attend(const Attention *, const Span *, const char *, const char *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const Room *);
+
+static Attend *which_attends(const Attention *a) {
+    if (a->kind == INT8) return attend_whole;
+    if (!has_wide || a->dim % SIXTEEN) return attend_some;
+    return a->kind == BFLOAT16 && has_wide_halves ? attend_halves : attend_wide;
+}
+
+static Room room_for(const Attention *a, Stock *from) {
+    Attend *const attend = which_attends(a);
+    const ptrdiff_t queries = QUERIES * (a->heads / a->kv_heads), is_whole = a->kind == INT8;
+    const ptrdiff_t block = attend == attend_wide || (a->kind != FLOAT32 && !is_whole) ? KEYS * a->dim * sizeof(float) : 0;
+    return (Room){
+        .keys = take(from, block),
+        .values = take(from, block),
+        .seen = take(from, queries * sizeof(Seen)),
+        .queries = take(from, attend == attend_halves || is_whole ? queries * a->dim * sizeof(uint16_t) : 0),
+        .scales = take(from, is_whole * queries * sizeof(float)),
+        .middles = take(from, is_whole * queries * sizeof(int32_t)),
+    };
+}
+
+/* Writes the new keys and values of a head. */
+static void keep_heads(const Attention *a, const Span *span, ptrdiff_t layer, ptrdiff_t head) {
+    const CacheBlock all = block_at(a, span, layer, head, 0);
+    char *const keys = (char *)all.keys, *const values = (char *)all.values;
+    for (ptrdiff_t t = 0; t < span->length; t++) {
+        const ptrdiff_t place = span->start + t, at = place * kept_bytes(a->kind, a->dim);
+        const float *const k = a->k + (span->row + t) * a->k_stride + head * a->dim;
+        const float *const v = a->v + (span->row + t) * a->v_stride + head * a->dim;
+        if (a->kind == INT8) {
+            keep_whole(k, a->dim, place, 1, keys);
+            keep_whole(v, a->dim, place, 0, values);
+        } else {
+            narrow(k, a->kind, a->dim, keys + at);
+            narrow(v, a->kind, a->dim, values + at);
+        }
+    }
 }
 
 /* Writes the new keys and values of all spans, and attends to them and those before: for all threads of a team.
  * `failed` becomes 1 where there is no memory. */
 static void attend_in_team(const Attention *a, const Span *spans, ptrdiff_t count, ptrdiff_t layer, int *failed) {
-    const ptrdiff_t group = a->heads / a->kv_heads, dim = a->dim, bytes = bytes_of(a->kind);
-    const int goes_wide = has_wide && dim % SIXTEEN == 0, in_halves = goes_wide && has_wide_halves && a->kind == BFLOAT16;
-    const size_t block = goes_wide || a->kind != FLOAT32 ? KEYS * dim * sizeof(float) : 0;
-    const size_t seen = QUERIES * group * sizeof(Seen), queries = in_halves ? QUERIES * group * dim * sizeof(uint16_t) : 0;
-    char *memory = aligned(2 * block + seen + queries);
-    Room room = {(float *)memory, (float *)(memory + block), (Seen *)(memory + 2 * block),
-                 (uint16_t *)(memory + 2 * block + seen), {NULL, NULL}};
+    Attend *const attend = which_attends(a);
+    Stock wanted = {NULL, 0};
+    room_for(a, &wanted);
+    Stock stock = {aligned(wanted.taken), 0};
+    char *const memory = stock.at;
+    Room room = room_for(a, &stock);
     if (memory == NULL) {
 #pragma omp atomic write
         *failed = 1;
     }
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
     fetch_block(a, beginning_of(a, spans, count, layer, thread));
-    for (ptrdiff_t s = 0; s < count; s++) {
-        const Span *span = &spans[s];
-        char *keys = span->keys + layer * span->layer_stride * bytes;
-        char *values = span->values + layer * span->layer_stride * bytes;
+    for (ptrdiff_t s = 0; s < count; s++)
 #pragma omp for nowait
-        for (ptrdiff_t head = 0; head < a->kv_heads; head++)
-            for (ptrdiff_t t = 0; t < span->length; t++) {
-                const ptrdiff_t to = (head * span->head_stride + (span->start + t) * dim) * bytes;
-                narrow(a->k + (span->row + t) * a->k_stride + head * dim, a->kind, dim, keys + to);
-                narrow(a->v + (span->row + t) * a->v_stride + head * dim, a->kind, dim, values + to);
-            }
-    }
+        for (ptrdiff_t head = 0; head < a->kv_heads; head++) keep_heads(a, &spans[s], layer, head);
 #pragma omp barrier
     for (ptrdiff_t s = 0; s < count; s++) {
         const Span *span = &spans[s];
@@ -73,9 +104,7 @@ static void attend_in_team(const Attention *a, const Span *spans, ptrdiff_t coun
             const Item item = item_of(a, span, number);
             const CacheBlock all = block_at(a, span, layer, item.head, 0);
             room.next = beginning_of(a, span, count - s, layer, number + threads);
-            if (!*failed)
-                (in_halves ? attend_halves : goes_wide ? attend_wide : attend_some)(
-                    a, span, all.keys, all.values, item.head, item.first, item.count, &room);
+            if (!*failed) attend(a, span, all.keys, all.values, item.head, item.first, item.count, &room);
         }
     }
     release(memory);

@@ -15,7 +15,7 @@ enum { GROUP = 32 };          /* four-bit weights that share a step and a low */
 enum { WORTH_SHARING = 1 << 15 }; /* numbers; fewer are done by one thread */
 enum { ALIGNMENT = 64 };
 
-typedef enum { FLOAT32 = 0, BFLOAT16 = 1, FLOAT16 = 2 } Kind;
+typedef enum { FLOAT32 = 0, BFLOAT16 = 1, FLOAT16 = 2, INT8 = 3 } Kind; /* the last of keys and values only */
 
 /* Prefetches the line at `at` into the first-level cache, or (`_early`) only into the second. A core can have fewer fetches in
  * flight for the first level than for the second, and one that finds no free slot blocks those behind it: so where much is
@@ -95,6 +95,18 @@ static void release(void *memory) {
 #endif
 }
 
+/* Cuts memory into pieces that begin at a cache line; with none, only says how much is needed. */
+typedef struct {
+    char *at;
+    size_t taken;
+} Stock;
+
+static void *take(Stock *from, size_t bytes) {
+    void *piece = from->at ? from->at + from->taken : NULL;
+    from->taken += up_to((ptrdiff_t)bytes, ALIGNMENT);
+    return piece;
+}
+
 INLINE float largest_of(__m256 v) {
     __m128 s = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
     s = _mm_max_ps(s, _mm_movehl_ps(s, s));
@@ -111,7 +123,7 @@ INLINE __m128i in_bytes(__m256i whole) {
     return _mm_packs_epi16(words, words);
 }
 
-INLINE size_t bytes_of(Kind kind) { return kind == FLOAT32 ? 4 : 2; }
+INLINE size_t bytes_of(Kind kind) { return kind == FLOAT32 ? 4 : kind == INT8 ? 1 : 2; }
 
 INLINE __m256 eight_of(const void *from, Kind kind) {
     if (kind == FLOAT32) return _mm256_loadu_ps(from);

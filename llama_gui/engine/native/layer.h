@@ -79,18 +79,6 @@ typedef struct {
     ptrdiff_t own_width;
 } Space;
 
-/* Cuts memory into pieces that begin at a cache line; with none, only says how much is needed. */
-typedef struct {
-    char *at;
-    size_t taken;
-} Stock;
-
-static void *take(Stock *from, size_t bytes) {
-    void *piece = from->at ? from->at + from->taken : NULL;
-    from->taken += up_to((ptrdiff_t)bytes, ALIGNMENT);
-    return piece;
-}
-
 /* Whether a linear has a part of some forms, `first` to `last`. */
 static int has(const Linear *linear, int first, int last) {
     for (int64_t i = 0; i < linear->count; i++)
