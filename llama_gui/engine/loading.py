@@ -13,6 +13,7 @@ import torch
 
 from llama_gui.engine import int8_linear, native_library
 from llama_gui.engine.apart import run_apart
+from llama_gui.engine.cache_precision import name_of, resolve_cache_dtype
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
@@ -36,7 +37,6 @@ from llama_gui.engine.gpt_oss_folder import GptOssCheckpoint
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import token_bytes
 from llama_gui.engine.llama import Llama
-from llama_gui.engine.native_attention import serves
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
 from llama_gui.engine.network_loader import NetworkLoader
@@ -233,7 +233,9 @@ def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") 
     return _weight_bytes(model, _precision(model, dtype, torch_device, kernels), kernels)
 
 
-def plan_load(path: str | Path, dtype: str = "auto", device: str = "auto", freed: int = 0) -> LoadPlan:
+def plan_load(
+    path: str | Path, dtype: str = "auto", device: str = "auto", freed: int = 0, cache_dtype: str = "auto"
+) -> LoadPlan:
     """What the model at `path` would take, judged by its small files and the memory that is free now.
 
     `freed`: bytes that would be given back before. Raises what `Engine.load` raises.
@@ -243,7 +245,7 @@ def plan_load(path: str | Path, dtype: str = "auto", device: str = "auto", freed
     torch_device = resolve_device(device)
     kernels = native_library.load() if torch_device.type == "cpu" else None
     precision = _precision(model, dtype, torch_device, kernels)
-    is_ours = kernels is not None and serves(precision.dtype, config.head_dim)
+    kept = resolve_cache_dtype(cache_dtype, precision, config.head_dim, torch_device, kernels)
     weights = _weight_bytes(model, precision, kernels)
     return LoadPlan(
         dtype=precision.name,
@@ -252,7 +254,7 @@ def plan_load(path: str | Path, dtype: str = "auto", device: str = "auto", freed
         threads=thread_count(_layer_bytes(model, precision, kernels)),
         trained_context=_trained_context(config),
         weight_bytes=weights,
-        token_bytes=token_bytes(config, precision.kept_dtype if is_ours else precision.dtype),
+        token_bytes=token_bytes(config, kept),
         chat_bytes=chat_bytes_of(available_bytes(torch_device.type) + freed - weights),
     )
 
@@ -291,6 +293,7 @@ def load_model(
     threads: int | None = None,
     name: str | None = None,
     exact: bool = True,
+    cache_dtype: str = "auto",
     kernel_notes: str | Path | None = None,
     on_progress: Callable[[LoadProgress], None] | None = None,
     is_cancelled: Callable[[], bool] | None = None,
@@ -307,6 +310,7 @@ def load_model(
     model = _opened(path)
     precision = _precision(model, dtype, torch_device, kernels)
     config, defaults = model.config, model.defaults
+    kept = resolve_cache_dtype(cache_dtype, precision, config.head_dim, torch_device, kernels)
     _check_wanted(is_cancelled)
     tokenizer = model.tokenizer()
     if check is not None:
@@ -316,7 +320,7 @@ def load_model(
     context = _context(max_context, config)
     threads = threads or thread_count(_layer_bytes(model, precision, kernels))
     notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
-    reader = _NetworkReader(model, context, precision, torch_device, threads, exact, notes, kernels)
+    reader = _NetworkReader(model, context, precision, kept, torch_device, threads, exact, notes, kernels)
     network = reader.read(on_progress, is_cancelled)
     info = ModelInfo(
         name=as_unicode(name or model.name),
@@ -335,6 +339,7 @@ def load_model(
         tools=template is not None and template.knows_tools,
         lists_calls=template is not None and template.lists_calls,
         efforts=template.efforts() if template is not None else (),
+        cache_dtype=name_of(network.cache_dtype),
     )
     eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
     eos_token_ids -= tokenizer.going_on_ids
@@ -348,6 +353,7 @@ class _NetworkReader:
     model: ModelFiles
     context: int
     precision: Precision
+    cache_dtype: torch.dtype
     device: torch.device
     threads: int
     exact: bool
@@ -382,6 +388,7 @@ class _NetworkReader:
                 exact=self.exact,
                 notes=self.notes,
                 kernels=self.kernels,
+                cache_dtype=self.cache_dtype,
             ).load()
         watch.finish()
         self.notes.save()

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.attention_blocks import LARGEST, find_blocks
+from llama_gui.engine.cache_precision import resolve_cache_dtype
 from llama_gui.engine.checkpoint import WeightSource
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import Precision, give_memory_back
@@ -51,7 +52,9 @@ class NetworkLoader:
         exact: bool = True,
         notes: KernelNotes | None = None,
         kernels: NativeKernels | None = None,
+        cache_dtype: torch.dtype | None = None,
     ) -> None:
+        """`cache_dtype`: of keys and values, as `resolve_cache_dtype` finds it; None: what "auto" is."""
         self._config = config
         self._checkpoint = checkpoint
         self._shapes = weight_shapes(config)
@@ -62,6 +65,7 @@ class NetworkLoader:
             self._config = replace(config, embedding_scale=rounded)
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
+        self._cache_dtype = cache_dtype or resolve_cache_dtype("auto", precision, config.head_dim, device, kernels)
         self._is_quantised = precision.quantised is not None
         exact = exact or self._is_quantised
         self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
@@ -89,8 +93,7 @@ class NetworkLoader:
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
         norm.weight = norm.weight * config.logits_scale
-        cache_dtype = self._kept_dtype if self._kernels is not None else None
-        return Llama(config, embedding, blocks, norm, head, self._linear.plan, self._kernels, cache_dtype)
+        return Llama(config, embedding, blocks, norm, head, self._linear.plan, self._kernels, self._cache_dtype)
 
     def _check_width(self, widest: int) -> None:
         if self._is_quantised and widest > MOST_WIDTH:

@@ -133,17 +133,21 @@ def estimate(
     context: int = COUNTED_TOKENS,
     chats: int = 1,
     freed: int = 0,
+    cache_dtype: str = "auto",
 ) -> Fit:
-    """Whether a model of `shape` fits. `freed`: bytes that the model gives back which it replaces."""
+    """Whether a model of `shape` fits. `freed`: bytes that the model gives back which it replaces; `cache_dtype`: as
+    the engine has it.
+    """
     dtype = resolve(dtype, machine)
     weights = weight_bytes(shape, dtype, machine)
-    cache = cache_bytes(shape, context, cache_width(dtype, machine)) * chats
+    token_bytes = kept_bytes(shape, dtype, machine, cache_dtype)
+    cache = cache_bytes(context, token_bytes) * chats
     needed = max(weights + cache, _loading_bytes(shape, dtype, machine, weights)) + _RUNTIME.get(
         dtype, _RUNTIME["bfloat16"]
     )
     free = max(machine.free, 0) + freed
     verdict = "too large" if needed > free else "tight" if needed > _TIGHT * free else "runs"
-    speed = _speed(shape, dtype, machine, context)
+    speed = _speed(shape, dtype, machine, context, token_bytes)
     words = _words(dtype, needed, free, verdict, speed, weights, cache)
     return Fit(dtype, weights, cache, needed, free, speed, verdict, words)
 
@@ -192,6 +196,13 @@ def cache_width(dtype: str, machine: Machine) -> int:
     return _HELD_BYTES if dtype != "float32" and machine.holds_halves else activation_bytes(dtype, machine)
 
 
+def kept_bytes(shape: ModelShape, dtype: str, machine: Machine, cache_dtype: str = "auto") -> int:
+    """Keys and values of one token. In int8 each head has a scale of its own."""
+    if cache_dtype == "int8":
+        return shape.kv_numbers + shape.kv_numbers // shape.head_dim * _SCALE_BYTES
+    return shape.kv_numbers * cache_width(dtype, machine)
+
+
 def weight_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
     """All weights in memory.
 
@@ -208,9 +219,9 @@ def weight_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
     return _linear_bytes(shape, shape.matrices, dtype, machine) + (0 if is_shared else embedding)
 
 
-def cache_bytes(shape: ModelShape, tokens: int, width: int) -> int:
+def cache_bytes(tokens: int, token_bytes: int) -> int:
     """Keys and values of one chat of so many tokens."""
-    return shape.kv_numbers * -(-tokens // _KEY_BLOCK) * _KEY_BLOCK * width
+    return -(-tokens // _KEY_BLOCK) * _KEY_BLOCK * token_bytes
 
 
 def machine_here(bandwidth: float | None = None) -> Machine:
@@ -302,7 +313,7 @@ def _loading_bytes(shape: ModelShape, dtype: str, machine: Machine, weights: int
     return max(weights, vocabulary + 8 * shape.vocabulary) + 9 * _ROUNDED_NUMBERS
 
 
-def _speed(shape: ModelShape, dtype: str, machine: Machine, context: int) -> float | None:
+def _speed(shape: ModelShape, dtype: str, machine: Machine, context: int, token_bytes: int) -> float | None:
     """Tokens per second of one chat: each token reads every weight but the embedding, and half a context's cache.
 
     Of a mixture, the weights of those experts that it goes through.
@@ -312,7 +323,7 @@ def _speed(shape: ModelShape, dtype: str, machine: Machine, context: int) -> flo
     efficiency, layer_s = _pace(dtype, machine)
     read = _linear_bytes(shape, shape.read_matrices, dtype, machine)
     seconds = read / (machine.bandwidth * efficiency) + layer_s * shape.layers
-    cache = cache_bytes(shape, context, cache_width(dtype, machine))
+    cache = cache_bytes(context, token_bytes)
     return 1 / (seconds + cache / 2 / machine.bandwidth)
 
 

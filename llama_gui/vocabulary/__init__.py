@@ -4,6 +4,7 @@ from llama_gui.vocabulary.chats import CHAT_FIELDS, ChatSettings
 from llama_gui.vocabulary.engines import STRATEGIES, EngineStats, Hardware, Strategy
 from llama_gui.vocabulary.messages import ROLES, Message, Role, check_messages
 from llama_gui.vocabulary.models import (
+    CACHE_DTYPES,
     DEVICES,
     DTYPES,
     STARTER,
@@ -53,6 +54,7 @@ from llama_gui.vocabulary.tools import (
 )
 
 __all__ = [
+    "CACHE_DTYPES",
     "CHAT_FIELDS",
     "DEFAULT_SAMPLING",
     "DEVICES",

@@ -10,6 +10,8 @@ from llama_gui.vocabulary.sampling import SamplingParams
 
 DTYPES: tuple[str, ...] = ("auto", "float32", "bfloat16", "float16", "int8", "int4")
 DEVICES: tuple[str, ...] = ("auto", "cpu", "cuda", "mps")
+CACHE_DTYPES: tuple[str, ...] = ("auto", "int8")
+"""Of keys and values."""
 
 STARTER = "starter"
 """The key of the model that comes with us: where it lies changes with every version."""
@@ -41,7 +43,7 @@ def is_remote(key: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How a model is brought into memory: one of `DTYPES`, one of `DEVICES`, and as `Engine.load` has them.
+    """How a model is brought into memory: of `DTYPES`, `DEVICES` and `CACHE_DTYPES` one, as `Engine.load` has them.
 
     `guesses`: at the next tokens, from the text itself, on CPUs; they change the speed and not the text.
 
@@ -54,12 +56,15 @@ class LoadOptions:
     max_context: int | None = None
     threads: int | None = None
     guesses: bool = True
+    cache_dtype: str = "auto"
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
             raise InvalidRequestError("dtype", self.dtype, f"one of {', '.join(DTYPES)}")
         if self.device not in DEVICES:
             raise InvalidRequestError("device", self.device, f"one of {', '.join(DEVICES)}")
+        if self.cache_dtype not in CACHE_DTYPES:
+            raise InvalidRequestError("cache_dtype", self.cache_dtype, f"one of {', '.join(CACHE_DTYPES)}")
         if self.max_context is not None:
             check_number("max_context", self.max_context, 2, integer=True)
         if self.threads is not None:
@@ -109,7 +114,7 @@ class ModelInfo:
     chosen. `efforts`: those that it reasons with, where they can be chosen, see `GenerateRequest.thinking`; the one in
     the middle is its own. `thinking_tag`: what the prompt of an answer ends with that reasons, as in "<think>\\n"; ""
     where the model writes that itself. `tools`: whether its chat template has a place for tools; `lists_calls`: whether
-    it was taught to write several calls of them as one list.
+    it was taught to write several calls of them as one list. `cache_dtype`: of keys and values, "": not known.
     """
 
     name: str
@@ -128,6 +133,7 @@ class ModelInfo:
     tools: bool = False
     lists_calls: bool = False
     efforts: tuple[Effort, ...] = ()
+    cache_dtype: str = ""
 
     def opening(self, thinking: bool | Effort | None) -> str:
         """The tag that an answer begins behind, for `GenerateRequest.thinking`; "": none."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from llama_gui.engine import device
+from llama_gui.engine import device, native_library
 from llama_gui.engine.loading import plan_load
 from llama_gui.errors import InvalidRequestError, ModelNotFoundError
 from tests.fakes.gguf_files import write_gguf
@@ -18,6 +18,16 @@ def test_the_plan_comes_true(tiny_folder, load, shape, dtype):
     assert (plan.threads, plan.trained_context) == (stats.threads, engine.info.max_context)
     assert plan.weight_bytes == pytest.approx(stats.weight_bytes, rel=0.25)  # rounded rows are short here
     assert plan.token_bytes * 512 == engine._cache.bytes_for(1)
+
+
+def test_the_plan_counts_keys_and_values_in_int8(tiny_folder, load):
+    if native_library.load() is None:
+        pytest.skip("there are no kernels here")
+    plan = plan_load(tiny_folder(), "float32", "cpu", cache_dtype="int8")
+    assert plan.token_bytes * 512 == load(dtype="float32", cache_dtype="int8")._cache.bytes_for(1)
+    assert plan.token_bytes < plan_load(tiny_folder(), "float32", "cpu").token_bytes / 3
+    with pytest.raises(InvalidRequestError, match="cache_dtype"):
+        plan_load(tiny_folder(), cache_dtype="int3")
 
 
 def test_the_plan_of_a_gguf_file_comes_true(tiny_folder, load, tmp_path):

@@ -129,6 +129,9 @@ def test_our_kernels_multiply_the_embedding_itself():
         assert estimate(LLAMA_1B, OLDER, dtype, context=8192).cache == 8192 * 2 * 16 * 8 * 64 * width
         without = estimate(LLAMA_1B, replace(OLDER, has_kernels=False), dtype, context=8192)
         assert without.cache == 8192 * 2 * 16 * 8 * 64 * 4
+    small = estimate(LLAMA_1B, OLDER, context=8192, cache_dtype="int8")
+    assert small.cache == 8192 * 2 * 16 * 8 * (64 + 4)
+    assert (small.weights, small.tokens_per_second > plain.tokens_per_second) == (plain.weights, True)
     own_head = replace(LLAMA_1B, is_tied=False)
     assert (
         estimate(own_head, OLDER).weights
