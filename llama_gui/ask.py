@@ -30,7 +30,7 @@ def _ask(options: argparse.Namespace, paths: Paths) -> int:
     model = ModelsHere(paths).chosen(options.model)
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - print would say nothing, and be content
         raise UserError("Standard output is closed, so there is nowhere to write the answer to.")
-    return _answer(model, request, paths.kernel_notes, as_json=options.json)
+    return _answer(model, request, options.cache_dtype, paths.kernel_notes, as_json=options.json)
 
 
 def _request(options: argparse.Namespace) -> GenerateRequest:
@@ -72,10 +72,10 @@ def _read(file: str) -> str:
         raise InvalidRequestError("file", file, f"one that can be read ({reason})") from error
 
 
-def _answer(model: str, request: GenerateRequest, kernel_notes: Path, *, as_json: bool) -> int:
+def _answer(model: str, request: GenerateRequest, cache_dtype: str, kernel_notes: Path, *, as_json: bool) -> int:
     from llama_gui.engine import Engine
 
-    with Engine.load(model, draft="auto", kernel_notes=kernel_notes) as engine:
+    with Engine.load(model, cache_dtype=cache_dtype, draft="auto", kernel_notes=kernel_notes) as engine:
         job = engine.submit(request)
         try:
             _stream(job, as_json=as_json)

@@ -49,6 +49,7 @@ def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> int:
     with Engine.load(
         model,
         dtype=options.dtype,
+        cache_dtype=options.cache_dtype,
         threads=options.threads,
         max_batch=max(chats),
         kernel_notes=paths.kernel_notes,
@@ -61,7 +62,7 @@ def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> int:
         threads = "1 thread" if stats.threads == 1 else f"{stats.threads} threads"
         print(
             f"{info.name}, {info.parameters / 1e6:,.1f} M parameters, {info.dtype} on {info.device}, "
-            f"{threads}, {stats.weight_bytes / 2**20:,.0f} MiB of weights"
+            f"{threads}, {stats.weight_bytes / 2**20:,.0f} MiB of weights, keys and values in {info.cache_dtype}"
         )
         _print_table(rows)
     return 0

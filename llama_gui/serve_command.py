@@ -48,15 +48,16 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
     folders = _named(options.model or [None], ModelsHere(paths))
 
     from llama_gui.engine import ModelPool
-    from llama_gui.engine.loading import estimate_bytes
+    from llama_gui.engine.loading import plan_load
     from llama_gui.server.served import LazyModels
 
     for folder in folders.values():  # what is wrong is told now, not to the first client
-        estimate_bytes(folder, options.dtype)
+        plan_load(folder, options.dtype, cache_dtype=options.cache_dtype)
     ending = threading.Event()
     with ModelPool(
         max_batch=MAX_BATCH,
         dtype=options.dtype,
+        cache_dtype=options.cache_dtype,
         max_context=options.max_context,
         draft="auto",
         kernel_notes=paths.kernel_notes,

@@ -5,11 +5,12 @@ import json
 import pytest
 
 from llama_gui.__main__ import main
+from llama_gui.engine import native_library
 from tests.fakes.tiny_llama import write_tiny_llama
 
 FIELDS = {
     "work", "dtype", "device", "chats", "prompt_tokens", "new_tokens", "tokens_per_second", "step_ms",
-    "peak_rss_bytes",
+    "peak_rss_bytes", "cache_dtype",
 }  # fmt: skip
 
 
@@ -32,6 +33,15 @@ def test_json_has_one_object_for_each_measurement(capsys, model):
     assert all(set(row) == FIELDS for row in rows)
 
 
+def test_keys_and_values_are_kept_as_it_was_said(capsys, model):
+    if native_library.load() is None:
+        pytest.skip("there are no kernels here")
+    options = ("--model", model, "--chats", "1", "--dtype", "float32", "--json")
+    for more, kept in (((), "float32"), (("--cache-dtype", "int8"), "int8")):
+        out = bench(capsys, *options, *more)[1]
+        assert {json.loads(line)["cache_dtype"] for line in out.splitlines()} == {kept}
+
+
 def test_the_table_names_the_model_and_has_a_line_for_each(capsys, model):
     status, out, _ = bench(capsys, "--model", model, "--chats", "2", "--dtype", "float32")
     lines = out.splitlines()
@@ -49,6 +59,7 @@ def test_the_table_names_the_model_and_has_a_line_for_each(capsys, model):
         (("--preset", "gpt-5"), "llama-3.2-1b"),
         (("--preset", "llama-3.2-1b", "--model", "x"), "--model"),
         (("--dtype", "int3"), "int3"),
+        (("--cache-dtype", "int4"), "one of auto, int8"),
         (("--prompt-tokens", "0", "--model", "/no/such/model"), "prompt_tokens"),
         (("--new-tokens", "1", "--model", "/no/such/model"), "new_tokens"),
         (("--prompt-tokens", "99999"), "prompt_tokens is 99999, but it must be at most"),

@@ -41,6 +41,7 @@ class Recipe:
     name: str = ""
     dtype: str = ""
     device: str = ""
+    cache_dtype: str = ""
     fingerprint: str = ""
     template: str = ""
     tokenizer: str = ""
@@ -124,7 +125,15 @@ def _with_model(recipe: Recipe, model: ModelInfo | None) -> Recipe:
     if model is None:
         return recipe
     sampling = recipe.sampling.or_else(model.sampling)
-    return replace(recipe, model=model.path, name=model.name, dtype=model.dtype, device=model.device, sampling=sampling)
+    return replace(
+        recipe,
+        model=model.path,
+        name=model.name,
+        dtype=model.dtype,
+        device=model.device,
+        cache_dtype=model.cache_dtype,
+        sampling=sampling,
+    )
 
 
 def _with_result(recipe: Recipe, result: GenerateResult | None) -> Recipe:
@@ -156,7 +165,7 @@ def read_recipe(text: str) -> Recipe:
         return Recipe()
     if not isinstance(values, dict):
         return Recipe()
-    made_by = ("model", "name", "dtype", "device", "fingerprint", "template", "tokenizer")
+    made_by = ("model", "name", "dtype", "device", "cache_dtype", "fingerprint", "template", "tokenizer")
     texts = (*made_by, "now", "finish_reason", "written")
     maps = ("json_schema", "chat_template_kwargs")
     return Recipe(

@@ -25,7 +25,7 @@ _IDS = 2000  # prompts are of the first ids, which every vocabulary has
 class Measurement:
     """One row. `tokens_per_second` is of all chats together; prefill counts prompt tokens, decode drawn ones behind
     each chat's first. `step_ms`: median milliseconds of a step, prefill: until the first token. `peak_rss_bytes`: of
-    the process so far.
+    the process so far. `cache_dtype`: of keys and values.
     """
 
     work: Literal["prefill", "decode"]
@@ -37,6 +37,7 @@ class Measurement:
     tokens_per_second: float
     step_ms: float
     peak_rss_bytes: int
+    cache_dtype: str = ""
 
 
 def check_lengths(prompt_tokens: int, new_tokens: int) -> None:
@@ -140,6 +141,7 @@ def _measurement(
         tokens_per_second=round(speed, 2),
         step_ms=round(step, 2),
         peak_rss_bytes=peak_rss_bytes(),
+        cache_dtype=info.cache_dtype,
     )
 
 

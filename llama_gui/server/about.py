@@ -28,7 +28,8 @@ def _digest(engine: ServedEngine) -> str:
             files.append((file.name, file.stat().st_size, file.stat().st_mtime_ns))
     # The machine, because kernels for another CPU may round otherwise.
     torch = getattr(sys.modules.get("torch"), "__version__", "")
-    made_by = (llama_gui.__version__, torch, platform.node(), info.name, info.dtype, info.device, files)
+    ways = (info.dtype, info.cache_dtype, info.device)
+    made_by = (llama_gui.__version__, torch, platform.node(), info.name, *ways, files)
     return f"fp_{hashlib.sha256(repr(made_by).encode()).hexdigest()[:12]}"
 
 
