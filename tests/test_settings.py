@@ -118,7 +118,7 @@ def test_only_the_owner_can_read_it(path: Path):
 def test_how_models_are_loaded_comes_back(path: Path):
     options = {
         "/m/a": LoadOptions("int8"),
-        "starter": LoadOptions(device="cpu", max_context=1000, threads=1, guesses=False),
+        "starter": LoadOptions(device="cpu", max_context=1000, threads=1, guesses=False, cache_dtype="int8"),
     }
     settings = UserSettings(load_options=options)
     save_settings(path, settings)
@@ -137,6 +137,7 @@ def test_how_models_were_loaded_before_they_had_a_context_length_is_understood(p
         {"/m/a": {"guesses": 1}},
         {"/m/a": {"dtype": "int3"}},
         {"/m/a": {"dtype": []}},
+        {"/m/a": {"cache_dtype": "int4"}},
         {"/m/a": {"max_context": "all"}},
         {"/m/a": 1},
         [1],

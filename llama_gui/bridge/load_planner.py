@@ -35,7 +35,7 @@ class LoadPlanner(QObject):
         def work() -> LoadPlan:
             from llama_gui.engine.loading import plan_load  # here: torch takes seconds, behind the window
 
-            return plan_load(path, options.dtype, options.device, freed)
+            return plan_load(path, options.dtype, options.device, freed, options.cache_dtype)
 
         self._lanes.run(
             "load-plan",

@@ -99,6 +99,7 @@ class ModelLoader:
             path,
             dtype=dtype,
             device=device,
+            cache_dtype=order.options.cache_dtype,
             max_context=order.options.max_context,
             strategy=self._strategy,
             draft="auto" if order.options.guesses else None,

@@ -59,7 +59,8 @@ def threads_spec(most: int) -> ParameterSpec:
 class LoadDialog(FittingDialog):
     """Shows how a model of this machine runs, and lets it run in another way.
 
-    `plan` is what the planner says of `options`; it is asked again where another precision or device is chosen.
+    `plan` is what the planner says of `options`; it is asked again where another precision or device is chosen, or
+    chats are to be in eight bits.
     `devices`: what this machine can run models on.
     """
 
@@ -94,6 +95,8 @@ class LoadDialog(FittingDialog):
         self.threads.set_value(options.threads)
         self.guesses = QCheckBox(self.tr("Guess ahead from the text"))
         self.guesses.setChecked(options.guesses)
+        self.small_chats = QCheckBox(self.tr("Keep chats in eight bits"))
+        self.small_chats.setChecked(options.cache_dtype == "int8")
         self.reason = self._note()
         self.costs = self._note()
         self.apply = QPushButton(self.tr("Apply"))
@@ -103,6 +106,7 @@ class LoadDialog(FittingDialog):
         planner.failed.connect(self._on_failed)
         for box in (self.dtype, self.device):
             box.currentIndexChanged.connect(self._on_choice)
+        self.small_chats.toggled.connect(self._on_choice)
         self.context.changed.connect(self._show_costs)
         for row in (self.context, self.threads):
             row.refused.connect(self._on_refused)
@@ -132,22 +136,35 @@ class LoadDialog(FittingDialog):
             layout.addSpacing(12)
             layout.addWidget(row)
             layout.addWidget(self._note(row.spec.tip_text))
-        layout.addSpacing(12)
-        layout.addWidget(self.guesses)
-        note = self._note(
+        self._add_tick(
+            layout,
+            self.small_chats,
+            self.tr(
+                "What was said then takes about half the memory, and long chats are answered faster. Now and then a "
+                "word comes out otherwise."
+            ),
+        )
+        self._add_tick(
+            layout,
+            self.guesses,
             self.tr(
                 "What an answer repeats comes sooner: mended code several times as fast, other texts by up to a half. "
                 "The words stay the same. On CPUs only."
-            )
+            ),
         )
-        self.guesses.setAccessibleDescription(note.text())
-        layout.addWidget(note)
         layout.addSpacing(12)
         layout.addWidget(self.costs)
         layout.addStretch(1)
         layout.addSpacing(10)
         layout.addLayout(self._foot())
         self.resize(_WIDTH, layout.totalHeightForWidth(_WIDTH))
+
+    def _add_tick(self, layout: QVBoxLayout, box: QCheckBox, words: str) -> None:
+        """With what it costs and gains."""
+        box.setAccessibleDescription(words)
+        layout.addSpacing(12)
+        layout.addWidget(box)
+        layout.addWidget(self._note(words))
 
     def _choices(self, *, has_devices: bool) -> QGridLayout:
         grid = QGridLayout()
@@ -214,6 +231,7 @@ class LoadDialog(FittingDialog):
             cast("int | None", self.context.value()),
             cast("int | None", self.threads.value()),
             self.guesses.isChecked(),
+            "int8" if self.small_chats.isChecked() else "auto",
         )
 
     @Slot()
@@ -231,6 +249,7 @@ class LoadDialog(FittingDialog):
         for row in (self.context, self.threads):
             row.reset()
         self.guesses.setChecked(LoadOptions().guesses)
+        self.small_chats.setChecked(False)
         for box in (self.dtype, self.device):
             box.setCurrentIndex(box.findData("auto"))
 
@@ -251,7 +270,8 @@ class LoadDialog(FittingDialog):
 
     def _is_asked(self, key: str, options: LoadOptions) -> bool:
         now = self.options()
-        return (key, options.dtype, options.device) == (self._key, now.dtype, now.device)
+        asked = (key, options.dtype, options.device, options.cache_dtype)
+        return asked == (self._key, now.dtype, now.device, now.cache_dtype)
 
     @Slot(str, object, object)
     def _on_planned(self, key: str, options: LoadOptions, plan: LoadPlan) -> None:

@@ -1437,6 +1437,14 @@
         <translation>Die Gewichte brauchen {} Speicher. Ein Chat, der den Kontext füllt, bräuchte {} mehr, aber mit dem, was jetzt frei ist, kann er etwa {} Token lang sein.</translation>
     </message>
     <message>
+        <source>Keep chats in eight bits</source>
+        <translation>Chats in acht Bit halten</translation>
+    </message>
+    <message>
+        <source>What was said then takes about half the memory, and long chats are answered faster. Now and then a word comes out otherwise.</source>
+        <translation>Was gesagt wurde, braucht dann etwa halb so viel Speicher, und lange Chats werden schneller beantwortet. Ab und zu fällt ein Wort anders aus.</translation>
+    </message>
+    <message>
         <source>Guess ahead from the text</source>
         <translation>Aus dem Text vorausraten</translation>
     </message>
@@ -4736,6 +4744,22 @@
     <message>
         <source>dtype {0} runs on the CPU and CUDA only. Use auto.</source>
         <translation>Der Datentyp {0} läuft nur auf der CPU und CUDA. Nimm auto.</translation>
+    </message>
+    <message>
+        <source>Keys and values in int8 (cache_dtype) need heads of at most 256 numbers, a multiple of eight, and those of this model have {0}. Use auto.</source>
+        <translation>Chats in acht Bit (cache_dtype int8) brauchen Köpfe von höchstens 256 Zahlen, einem Vielfachen von acht, und die dieses Modells haben {0}. Nimm auto.</translation>
+    </message>
+    <message>
+        <source>Keys and values in int8 (cache_dtype) need our own kernels, and this CPU uses torch's for dtype {0}. Use auto.</source>
+        <translation>Chats in acht Bit (cache_dtype int8) brauchen unsere eigenen Kernels, und diese CPU benutzt beim Datentyp {0} die von torch. Nimm auto.</translation>
+    </message>
+    <message>
+        <source>Keys and values in int8 (cache_dtype) need our own kernels, which were not compiled here or do not run on this CPU. Use auto.</source>
+        <translation>Chats in acht Bit (cache_dtype int8) brauchen unsere eigenen Kernels, die hier nicht übersetzt wurden oder auf dieser CPU nicht laufen. Nimm auto.</translation>
+    </message>
+    <message>
+        <source>Keys and values in int8 (cache_dtype) run on the CPU only. Use auto.</source>
+        <translation>Chats in acht Bit (cache_dtype int8) gibt es nur auf der CPU. Nimm auto.</translation>
     </message>
     <message>
         <source>dtype {0} runs on the CPU only. Use auto.</source>

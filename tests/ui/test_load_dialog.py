@@ -93,6 +93,22 @@ def test_guesses_are_chosen(show, qtbot):
     assert planner.asked == []
 
 
+def test_chats_in_eight_bits_are_asked_about(show, qtbot):
+    dialog, planner = show()
+    before = dialog.costs.text()
+    qtbot.keyClick(dialog.small_chats, Qt.Key.Key_Space)
+    asked = LoadOptions(cache_dtype="int8")
+    assert planner.asked == [("/m", asked)]
+    assert not dialog.apply.isEnabled()
+    planner.planned.emit("/m", LoadOptions(), PLAN)  # of before
+    assert not dialog.apply.isEnabled()
+    planner.planned.emit("/m", asked, replace(PLAN, token_bytes=PLAN.token_bytes // 2))
+    assert dialog.costs.text() != before
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        dialog.accept()
+    assert chosen.args == [asked]
+
+
 @pytest.mark.parametrize("typed", ["200000", "10", "many"])
 def test_what_cannot_be_is_refused_once_and_in_words(show, qtbot, typed):
     dialog, _ = show()
@@ -158,7 +174,7 @@ def test_what_cannot_be_loaded_so_is_said_and_not_applied(show, qtbot):
 
 
 def test_the_defaults_come_back(show, qtbot):
-    options = LoadOptions("int8", "cpu", 4096, 1, guesses=False)
+    options = LoadOptions("int8", "cpu", 4096, 1, guesses=False, cache_dtype="int8")
     dialog, planner = show(options)
     assert dialog.options() == options
     button(dialog, "Back to the defaults").click()
