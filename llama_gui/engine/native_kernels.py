@@ -369,8 +369,8 @@ class NativeKernels:
         `window`: how many tokens a row sees at most, 0 for all. `sinks`: float32 ``[heads]``, a score of each head
         that stands for no value. All arithmetic is float32, but where the CPU
         `rounds_rows`, `dtype` is bfloat16 and `dim` a multiple of sixteen, queries and the weights of the values are
-        rounded to bfloat16 first. In int8, see `kv_cache.kept_width`, they are rounded to sixteen bits, and multiplied
-        exactly.
+        rounded to bfloat16 first. In int8, see `kv_cache.kept_width`, queries are rounded to eight bits and weights to
+        sixteen, and multiplied exactly.
         """
         rows, heads, dim = q.shape
         y = torch.empty(rows, heads * dim)

@@ -17,9 +17,10 @@ import torch
 
 from llama_gui.engine import Engine, GenerateRequest, Job
 from llama_gui.engine.bench import endless, random_prompt
+from llama_gui.engine.cache_precision import name_of
 from llama_gui.engine.device import physical_cores, torch_threads
 from llama_gui.engine.kv_cache import KVCache
-from llama_gui.engine.llama import Segment
+from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
 from tests.benchmarks.peers import STARTER
@@ -128,22 +129,9 @@ def context_cost(
     """What a step costs against the context (of one chat) and against the number of chats (of 128 tokens)."""
     network = load_model(model, dtype=dtype, threads=threads).network
     cache = KVCache(network.config, network.cache_dtype, network.device, 2**34)
-    clock = time.thread_time if threads == 1 else time.perf_counter
 
     def step(chats: int, length: int) -> Callable[[], float]:
-        segments = []
-        for chat in range(chats):
-            slot = cache.acquire(f"{chats} {length} {chat}", [chat] * 2)
-            cache.ensure_capacity(slot, length + 1)
-            slot.tokens = [chat] * length  # as if they had been read: only the time matters
-            segments.append(Segment(slot, [1]))
-
-        def run() -> float:
-            began = clock()
-            network.forward(segments)
-            return clock() - began
-
-        return run
+        return step_of(network, cache, chats, length, threads)
 
     with torch.inference_mode(), torch_threads(threads or physical_cores()):
         for length in lengths:
@@ -154,6 +142,41 @@ def context_cost(
             cost = ratio(step(1, 128), step(chats, 128))
             cache.clear()
             print(f"{chats} chats: a step takes {cost:.2f} times that of one: {chats / cost:.1f} times the tokens")
+
+
+def kept_cost(model: RandomModel, dtype: str, work: list[tuple[int, int]], threads: int | None) -> None:
+    """A step with keys and values in int8 against one with the usual ones, for so many chats of so many tokens."""
+    network = load_model(model, dtype=dtype, threads=threads).network
+    with torch.inference_mode(), torch_threads(threads or physical_cores()):
+        for chats, length in work:
+            usual, small = (
+                KVCache(network.config, kept, network.device, 2**34) for kept in (network.cache_dtype, torch.int8)
+            )
+            cost = ratio(*(step_of(network, cache, chats, length, threads) for cache in (usual, small)))
+            print(
+                f"{chats} chats, context {length}: in int8 keys and values take {small.byte_count / 2**20:.0f} MiB, "
+                f"{small.byte_count / usual.byte_count:.2f} times those in {name_of(network.cache_dtype)}, and a step "
+                f"{cost:.2f} times as long",
+                flush=True,
+            )
+
+
+def step_of(network: Llama, cache: KVCache, chats: int, length: int, threads: int | None) -> Callable[[], float]:
+    """What writes the next token of so many chats, and tells the seconds; with one thread those of the processor."""
+    clock = time.thread_time if threads == 1 else time.perf_counter
+    segments: list[Segment] = []
+    for chat in range(chats):
+        slot = cache.acquire(f"{chats} {length} {chat}", [chat] * 2)
+        cache.ensure_capacity(slot, length + 1)
+        slot.tokens = [chat] * length  # as if they had been read: only the time matters
+        segments.append(Segment(slot, [1]))
+
+    def run() -> float:
+        began = clock()
+        network.forward(segments)
+        return clock() - began
+
+    return run
 
 
 def ratio(base: Callable[[], float], other: Callable[[], float], rounds: int = 9) -> float:
@@ -173,7 +196,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--contexts", default="1024,4096,16384,32768")
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--only", choices=("turn", "arrival", "context", "cache"))
+    parser.add_argument("--only", choices=("turn", "arrival", "context", "kept", "cache"))
     options = parser.parse_args()
     config = preset_config(options.preset)
     config |= {"num_hidden_layers": options.layers} if options.layers else {}
@@ -186,7 +209,10 @@ def main() -> None:
         cache_worth(model, options.dtype, 256, options.rounds)
         cache_memory(model, 2048)
         cache_memory(model, 3000)
-    if options.only in ("context", "cache"):
+    if options.only in (None, "kept"):
+        lengths = [(1, int(n)) for n in options.contexts.split(",")]
+        kept_cost(model, options.dtype, [*lengths, (10, 4096)], options.threads)
+    if options.only in ("context", "kept", "cache"):
         return
     with Engine.load(model, dtype=options.dtype, threads=options.threads) as engine:
         engine.settle()

@@ -13,11 +13,23 @@ def kept_heads(slot: Slot, count: int, dim: int, layer: int = 0) -> tuple[Tensor
     if slot.keys.dtype != torch.int8:
         keys, values = (part[layer, :, :count].transpose(0, 1).float() for part in (slot.keys, slot.values))
         return keys, values
-    size, matrix = dim & -dim, torch.ones(1, 1)
-    while len(matrix) < size:
-        matrix = torch.kron(torch.tensor([[1.0, 1.0], [1.0, -1.0]]), matrix)
     keys, values = (_numbers(part[layer], dim, is_key=part is slot.keys)[:count] for part in (slot.keys, slot.values))
-    return (keys.unflatten(2, (-1, size)) @ matrix / size).flatten(2), values
+    return mixed(keys) / (dim & -dim), values
+
+
+def mixed(heads: Tensor) -> Tensor:
+    """``[..., dim]`` times Hadamard matrices as large as they fit; twice is a multiple of what it was."""
+    dim, matrix = heads.shape[-1], torch.ones(1, 1)
+    while len(matrix) < dim & -dim:
+        matrix = torch.kron(torch.tensor([[1.0, 1.0], [1.0, -1.0]]), matrix)
+    return (heads.unflatten(-1, (-1, len(matrix))) @ matrix).flatten(-2)
+
+
+def rounded_queries(heads: Tensor) -> Tensor:
+    """As they meet keys in int8."""
+    several = mixed(heads)
+    step = several.abs().amax(-1, keepdim=True) / 127
+    return mixed((several / step).round() * step) / (heads.shape[-1] & -heads.shape[-1])
 
 
 def _numbers(part: Tensor, dim: int, *, is_key: bool) -> Tensor:
