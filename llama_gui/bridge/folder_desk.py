@@ -137,7 +137,6 @@ class FolderDesk(QObject):
     def stop(self, folder: str) -> None:
         """Read no more of a folder until somebody says so."""
         if folder in self._reading:
-            self._awaited.discard(folder)
             self._reading[folder].set()
             self._put(folder, replace(self.state(folder), is_stopped=True))
 

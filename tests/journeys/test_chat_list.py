@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QMessageBox
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QMessageBox, QToolButton
 
 from llama_gui.bridge.item_models import ChatRole
 from llama_gui.chats.search import SearchHit
@@ -338,6 +338,15 @@ def test_a_search_shows_the_message(window, qtbot):
     qtbot.keyClick(field, Qt.Key.Key_Escape)
     assert window.sidebar.view.isVisible()
     assert field.text() == ""
+
+
+def test_a_search_ends_with_a_click_on_its_cross(window, qtbot):
+    field = window.sidebar.search
+    qtbot.keyClicks(field, "tram")
+    qtbot.waitUntil(window.sidebar.hits.isVisible)
+    qtbot.mouseClick(field.findChild(QToolButton), Qt.MouseButton.LeftButton)
+    assert field.text() == ""
+    assert window.sidebar.view.isVisible()
 
 
 def test_esc_leaves_the_words_of_a_search_and_then_the_field(window, qtbot):
