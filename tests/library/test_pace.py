@@ -18,7 +18,7 @@ def test_the_speed_is_that_of_the_last_seconds():
     assert meter.bytes_per_second == 0
     assert meter.seconds_for(10) is None
     clock.now += 0.1
-    meter.add(10)
+    meter.add(10_000)
     assert meter.bytes_per_second > 0
     assert meter.seconds_for(10) is None, "too early to tell"
     for _ in range(20):
