@@ -40,7 +40,20 @@ _ROW_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 40)
 
 
 def adds_right(kernels: NativeKernels) -> bool:
-    """Whether products of the largest possible numbers, and of others, are right."""
+    """Whether products of the largest possible numbers, and of others, are right, and what they are made from."""
+    return (
+        all(_dequantises_right(kernels, kind) for kind in DEQUANTISED_KINDS)
+        and all(_finds_points_right(kernels, kind) for kind in GRID_KINDS)
+        and all(_takes_blocks_right(kernels, kind) for kind in BLOCK_KINDS)
+        and _rounds_to_seven_bits_right(kernels)
+        and _adds_logits_right(kernels)
+        and _multiplies_whole_numbers_right(kernels)
+        and _multiplies_halves_right(kernels)
+    )
+
+
+def _multiplies_whole_numbers_right(kernels: NativeKernels) -> bool:
+    """By weights of eight and of four bits: exactly."""
     generator = torch.Generator().manual_seed(0)
 
     def whole(low: int, high: int, *shape: int) -> Tensor:
@@ -53,42 +66,44 @@ def adds_right(kernels: NativeKernels) -> bool:
     lows = torch.minimum(lows, 127 - 15 * steps)
     small = whole(0, 15, out, width)
     written = torch.addcmul(lows.unsqueeze(2), small.unflatten(1, (-1, GROUP)), steps.unsqueeze(2)).flatten(1)
-    packed, levels = pack_int4(small, steps, lows), x.to(torch.int8)
-    # Rows that bfloat16 holds exactly, because some CPUs round them to it.
-    int8, floats = weight.to(torch.int8), torch.randn(len(x), width, generator=generator).bfloat16().float()
-    wants = [(x.double() @ w.double().t()).float() * scales for w in (weight, written)]
-    halves = [torch.randn(out, width, generator=generator).to(dtype) for dtype in (torch.bfloat16, torch.float16)]
-    if not all(_rounds_right(kernels, half) for half in halves):
-        return False
-    if not all(_dequantises_right(kernels, kind) for kind in DEQUANTISED_KINDS):
-        return False
-    if not all(_finds_points_right(kernels, kind) for kind in GRID_KINDS):
-        return False
-    if not all(_takes_blocks_right(kernels, kind) for kind in BLOCK_KINDS):
-        return False
-    if not _rounds_to_seven_bits_right(kernels) or not _adds_logits_right(kernels):
-        return False
-    int8s: list[Tensor | Panels] = [int8, *([kernels.panels(int8)] if kernels.is_wide else [])]
-    halves.append(_scattered(halves[0]))
-    coded = kernels.coded(WeightRows.of(halves[2]))
-    if not torch.equal(kernels.coded_rows(coded, torch.arange(out)), halves[2]):
-        return False
-    exact = [floats.double() @ half.double().t() + scales.double() for half in halves]
-    weights: list[Tensor | CodedPanels] = [*halves[:2], coded]
-    sums = [kernels.half(floats, half, scales) for half in weights]
+    packed, levels, int8 = pack_int4(small, steps, lows), x.to(torch.int8), weight.to(torch.int8)
     if not torch.equal(kernels.expand(packed, slice(None)).long(), written):
         return False
-    if any((got - want).abs().max() > 1e-3 for got, want in zip(sums, exact, strict=True)):
-        return False
+    int8s: list[Tensor | Panels] = [int8, *([kernels.panels(int8)] if kernels.is_wide else [])]
+    wants = [(x.double() @ w.double().t()).float() * scales for w in (weight, written)]
     with torch_threads(1):  # with more threads their shares are too small to be read in several streams
         return all(
             all(torch.equal(kernels.int8(levels[:rows], w, scales, torch.float32), wants[0][:rows]) for w in int8s)
             and torch.equal(kernels.int4(levels[:rows], packed, scales, torch.float32), wants[1][:rows])
-            and all(
-                torch.equal(kernels.half(floats[:rows], half, scales), sum_[:rows])
-                for half, sum_ in zip(weights, sums, strict=True)
-            )
             for rows in _ROW_COUNTS
+        )
+
+
+def _multiplies_halves_right(kernels: NativeKernels) -> bool:
+    """By weights of half precision, and by bfloat16 in codes: nearly, and each row the same in calls of any size."""
+    generator, out, width = torch.Generator().manual_seed(0), 37, 1152
+    halves = [torch.randn(out, width, generator=generator).to(dtype) for dtype in (torch.bfloat16, torch.float16)]
+    if not all(_rounds_right(kernels, half) for half in halves):
+        return False
+    halves.append(_scattered(halves[0]))
+    coded = kernels.coded(WeightRows.of(halves[2]))
+    if not torch.equal(kernels.coded_rows(coded, torch.arange(out)), halves[2]):
+        return False
+    # Rows that bfloat16 holds exactly, because some CPUs round them to it.
+    x, bias = (
+        torch.randn(max(_ROW_COUNTS), width, generator=generator).bfloat16().float(),
+        torch.rand(out, generator=generator),
+    )
+    weights: list[Tensor | CodedPanels] = [*halves[:2], coded]
+    sums = [kernels.half(x, weight, bias) for weight in weights]
+    exact = [x.double() @ half.double().t() + bias.double() for half in halves]
+    if any((got - want).abs().max() > 1e-3 for got, want in zip(sums, exact, strict=True)):
+        return False
+    with torch_threads(1):
+        return all(
+            torch.equal(kernels.half(x[:rows], weight, bias), sum_[:rows])
+            for rows in _ROW_COUNTS
+            for weight, sum_ in zip(weights, sums, strict=True)
         )
 
 
