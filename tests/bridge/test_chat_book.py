@@ -256,3 +256,14 @@ def test_a_search_that_was_about_to_begin_does_not_outlive_the_store(qtbot: QtBo
     book.search.find("words")
     assert book.shutdown()
     qtbot.wait(WAIT_MS + 30)
+
+
+def test_a_search_that_fails_is_told(qtbot: QtBot, make_book: MakeBook, monkeypatch: pytest.MonkeyPatch):
+    def search(_store: ChatStore, _text: str, _most: int) -> None:
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(ChatStore, "search", search)
+    book = make_book()
+    with qtbot.waitSignal(book.trouble) as blocker:
+        book.search.find("words")
+    assert blocker.args == ["The disk is full."]

@@ -112,9 +112,12 @@ def test_what_another_tool_fetched_is_used(fake_hub: FakeHub, access: HubAccess)
     ends = time.monotonic() + 10
     while not fake_hub.asked(WEIGHTS) and time.monotonic() < ends:  # the hub notes what it has sent
         time.sleep(0.01)
-    folder = run(access, plan)
+    seen: list[DownloadProgress] = []
+    folder = run(access, plan, seen.append)
     assert len(fake_hub.asked(WEIGHTS)) == 1
     assert contents(folder)[WEIGHTS] == SHARDS[0]
+    assert seen[0].bytes_done >= len(SHARDS[0])
+    assert (seen[-1].bytes_done, seen[-1].files_done) == (plan.size, len(plan.files))
 
 
 def test_a_finished_download_asks_nothing_and_works_offline(fake_hub: FakeHub, access: HubAccess):
