@@ -169,6 +169,16 @@ def test_who_asks_nothing_gets_the_model_ready(serve: Serve):
     assert json.loads(exchange(server, head("/api/version", server))[2]) == {"version": llama_gui.__version__}
 
 
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded"])
+def test_the_kind_of_the_body_may_go_unsaid(serve: Serve, kind: str):
+    """As LiteLLM and the examples of Ollama say it. The key is wanted all the same."""
+    server = serve()
+    assert exchange(server, post(CHAT, server, question(), Content_Type=kind))[0] == 200
+    assert exchange(server, post(CHAT, server, question(), Content_Type=kind, Authorization=""))[0] == 401
+    assert exchange(server, post(CHAT, server, b"messages=1", Content_Type=kind))[0] == 400
+    assert exchange(server, post("/v1/chat/completions", server, question(), Content_Type=kind))[0] == 415
+
+
 def test_errors_are_one_sentence(serve: Serve):
     server = serve(ServedScript(fail_at=2, max_context=50))
     for request, status, words in (
