@@ -157,6 +157,16 @@ def test_an_answer_of_nothing_has_a_block_all_the_same(serve: Serve):
     assert both(server, body_of("Say little."))["content"] == [{"type": "text", "text": " \n"}]
 
 
+def test_a_prompt_may_be_read_and_no_more(serve: Serve, starter: Engine):
+    """As programs warm the cache."""
+    server, body = serve(starter), body_of(f"{ASKED} Quick!", max_tokens=0)
+    for reply in (ask(server, body, PATH)[1], joined(read_events(server, body))):
+        assert (reply["content"], reply["stop_reason"], reply["usage"]["output_tokens"]) == ([], "max_tokens", 0)
+    usage = ask(server, {**body, "max_tokens": 3}, PATH)[1]["usage"]
+    assert usage["cache_read_input_tokens"] > usage["input_tokens"]
+    assert ask(serve(ServedScript(fail_at=0)), body, PATH)[0] == 500
+
+
 def test_an_answer_goes_on_with_the_last_message(serve: Serve, starter: Engine):
     asked = [*question(ASKED)["messages"], {"role": "assistant", "content": [{"type": "text", "text": "**llama"}]}]
     body = body_of(messages=asked, temperature=0, max_tokens=4)
@@ -468,7 +478,7 @@ def only(block: Any) -> dict[str, Any]:
     ("change", "param"),
     [
         ({"max_tokens": None}, "max_tokens"),
-        ({"max_tokens": 0}, "max_tokens"),
+        ({"max_tokens": -1}, "max_tokens"),
         ({"messages": None}, "messages"),
         ({"messages": []}, "messages"),
         ({"messages": "Hi"}, "messages"),

@@ -19,6 +19,7 @@ from llama_gui.server.pieces import AnswerPieces, Piece
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.served import ServedEngine
 from llama_gui.server.stream import EventStream
+from llama_gui.server.whole_reply import told_usage
 from llama_gui.vocabulary import GenerateResult, Usage
 
 
@@ -56,6 +57,8 @@ class MessageEvents(EventStream):
         """
         if isinstance(arrived.item, GenerateResult):
             return self._finish(arrived.item)
+        if self._asked.only_prompt:
+            return b""
         return b"".join(map(self._piece, self._pieces.push(arrived.item.text)))
 
     def end(self) -> bytes:
@@ -68,10 +71,10 @@ class MessageEvents(EventStream):
         return _event("error", error=error_body(in_these_words(refused))["error"])
 
     def _finish(self, result: GenerateResult) -> bytes:
-        self._usage = result.usage
+        self._usage = told_usage(self._asked, result)
         out = b"".join(map(self._piece, self._pieces.finish()))
         self._ending = ending_of(self._asked, result, self._engine, called=self._called)
-        if self._last is None:  # clients take the first block without looking
+        if self._last is None and not self._asked.only_prompt:  # clients take the first block without looking
             out += self._piece(Piece("text", ""))
         return out + self._close()
 

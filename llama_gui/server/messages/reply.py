@@ -10,6 +10,7 @@ from llama_gui.server.json_body import written_object
 from llama_gui.server.pieces import Piece, pieces_of
 from llama_gui.server.replies import call_fields, finish_reason
 from llama_gui.server.served import ServedEngine
+from llama_gui.server.whole_reply import told_usage
 from llama_gui.tool_calls import ToolCall
 from llama_gui.vocabulary import GenerateResult, TokenOutput, Usage
 
@@ -78,7 +79,10 @@ def ending_of(asked: Asked, result: GenerateResult, engine: ServedEngine, *, cal
     Raises:
         RefusedError: it failed.
     """
-    if finish_reason(asked.requests[0], result, engine) == "length":
+    reason = finish_reason(asked.requests[0], result, engine)
+    if asked.only_prompt:
+        return Ending("max_tokens")
+    if reason == "length":
         is_full = result.finish_reason == "context"
         return Ending("model_context_window_exceeded" if is_full else "max_tokens")
     if called:
@@ -96,9 +100,9 @@ def whole_message(
     Raises:
         RefusedError: the answer failed.
     """
-    blocks = _blocks(pieces_of(asked, engine, outputs))
+    blocks = [] if asked.only_prompt else _blocks(pieces_of(asked, engine, outputs))
     called = any(block["type"] == "tool_use" for block in blocks)
-    return form.fields(blocks, result.usage, ending_of(asked, result, engine, called=called))
+    return form.fields(blocks, told_usage(asked, result), ending_of(asked, result, engine, called=called))
 
 
 def _blocks(pieces: Iterable[Piece]) -> list[Block]:

@@ -49,18 +49,19 @@ What is read nowhere changes nothing about an answer: `metadata`, `service_tier`
 
 
 def read_message(body: Mapping[str, Any]) -> Asked:
-    """The body of /v1/messages.
+    """The body of /v1/messages; with `max_tokens` 0 the prompt is read, so that it is known next time, and no more.
 
     Raises:
         RefusedError: see `read_chat`.
     """
     fields = Fields(body)
-    limit = fields.whole("max_tokens", 1, MOST_TOKENS)
+    limit = fields.whole("max_tokens", 0, MOST_TOKENS)
     if limit is None:
         raise RefusedError(
             400, "max_tokens is missing: give the most tokens that are to be written.", param="max_tokens"
         )
-    return _read(fields, body, limit)
+    # The engine draws one, which is not told.
+    return replace(_read(fields, body, max(limit, 1)), only_prompt=limit == 0)
 
 
 def read_prompt(body: Mapping[str, Any]) -> Asked:
