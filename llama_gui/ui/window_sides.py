@@ -62,12 +62,14 @@ class WindowSides(QObject):
     def show_models(self) -> None:
         """Open the model picker, where it stands."""
         self._show_panel(True)
+        self._share_width()
         self._panel.picker.open_menu()
 
     @Slot()
     def show_presets(self) -> None:
         """Open the menu of presets, where it stands."""
         self._show_panel(True)
+        self._share_width()
         self._panel.presets.open_menu()
 
     def go_to_setting(self, name: str) -> None:
@@ -103,8 +105,7 @@ class WindowSides(QObject):
         self._show_panel(False)
         if missing > panel:
             self._show_sidebar(False)
-        if self._splitter is not None:
-            self._splitter.refresh()  # at once: who asked looks how much room there is now
+        self._share_width()
 
     def fit(self, width: int) -> None:
         """The window has this width now; what is open changes only when it becomes narrow, or wide again."""
@@ -117,6 +118,11 @@ class WindowSides(QObject):
         settings = self._kept.now()
         self._sidebar.setVisible(self._is_wide and settings.sidebar_open)
         self._panel.setVisible(self._is_wide and settings.settings_panel_open)
+
+    def _share_width(self) -> None:
+        """Put everything where it belongs at once: a menu is opened there, or somebody looks how much room there is."""
+        if self._splitter is not None:
+            self._splitter.refresh()
 
     def _show_sidebar(self, shown: bool) -> None:
         self._sidebar.setVisible(shown)
