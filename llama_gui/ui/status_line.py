@@ -1,7 +1,7 @@
 """The foot of the window: what the engine does, and what it costs."""
 
-from PySide6.QtCore import QRectF, Qt, QTimer, Slot
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from llama_gui.bridge.loaded_models import ModelState
@@ -38,6 +38,9 @@ class _Dot(QWidget):
 class StatusLine(Surface):
     """Small, muted, always there. What is said goes before what it costs, where there is not room for both."""
 
+    models_wanted = Signal()
+    """The model that stands there was clicked."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("side", "top", parent)
         self.setFixedHeight(28)
@@ -53,6 +56,7 @@ class StatusLine(Surface):
         self.shared.setContentsMargins(14, 0, 14, 0)
         self.shared.hide()
         self.costs = plain_label("", "muted", TINY_PX)
+        self.costs.setCursor(Qt.CursorShape.PointingHandCursor)
         self._name = ""
         self._own = 0
         self._info: ModelInfo | None = None
@@ -128,7 +132,25 @@ class StatusLine(Surface):
         self._begin(info)
         self._name = info.name
         self._show_costs(_machine(info.device, info.dtype))
-        self.costs.setToolTip(plain_tip(info.source))
+        self._show_tip(info.source)
+
+    def _show_tip(self, source: str) -> None:
+        lines = (source, self.tr("A click chooses another model."))
+        self.costs.setToolTip(plain_tip("\n".join(line for line in lines if line)))
+
+    def _is_on_costs(self, event: QMouseEvent) -> bool:
+        is_left = event.button() == Qt.MouseButton.LeftButton
+        return is_left and self.costs.isVisible() and self.costs.geometry().contains(event.position().toPoint())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self._is_on_costs(event):
+            event.accept()  # else the release would not come
+        else:
+            super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._is_on_costs(event):
+            self.models_wanted.emit()
 
     def _begin(self, info: ModelInfo | None) -> None:
         if info != self._info:
@@ -137,6 +159,7 @@ class StatusLine(Surface):
     def show_no_model(self, name: str, state: ModelState, *, is_remote: bool = False) -> None:
         """Show that a model is not in memory, or its server not asked, or not yet; "": there is none at all."""
         self._begin(None)
+        self._show_tip("")
         self._name = name
         self.work.setText("")
         absent = self.tr("not connected") if is_remote else self.tr("not in memory")

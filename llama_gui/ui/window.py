@@ -180,6 +180,7 @@ class MainWindow(QMainWindow):
         self.panel.folded_changed.connect(self._on_parameters_folded)
         self.panel.picker.download_wanted.connect(self.library.show_models)
         self.panel.picker.manage_wanted.connect(self.library.show_shelf)
+        self.status.models_wanted.connect(self._sides.show_models)
         self.panel.picker.servers_wanted.connect(self.connections.show_endpoints)
         self._tabs.models_wanted.connect(self.library.show_models)
         self._tabs.model_dropped.connect(self.library.take)

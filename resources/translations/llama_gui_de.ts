@@ -3141,6 +3141,10 @@
         <source>not connected</source>
         <translation>nicht verbunden</translation>
     </message>
+    <message>
+        <source>A click chooses another model.</source>
+        <translation>Ein Klick wählt ein anderes Modell.</translation>
+    </message>
 </context>
 <context>
     <name>StoreLane</name>

@@ -2,9 +2,10 @@
 
 import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtWidgets import QSplitter
+from PySide6.QtWidgets import QMenu, QSplitter
 
 from llama_gui.ui import window_library
+from llama_gui.ui.model_menu import ModelMenu
 from llama_gui.ui.models.window import ModelsWindow
 from llama_gui.ui.preferences import PreferencesDialog
 from llama_gui.ui.side_foot import FootRow
@@ -54,6 +55,28 @@ def test_the_side_bar_leads_to_models_and_preferences(open_window, qtbot, row, o
     qtbot.waitUntil(lambda: window.findChild(opened) is not None and window.findChild(opened).isVisible())
     assert window.focusWidget() is window.deck.current().composer.edit
     window.findChild(opened).close()
+
+
+@pytest.mark.parametrize(("action", "field"), [("models", "picker"), ("presets", "presets")])
+def test_a_menu_opens_at_its_field_also_where_that_was_hidden(open_window, qtbot, qapp, monkeypatch, action, field):
+    places: list[QPoint] = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, place: places.append(place))  # offscreen, nothing can pop up
+    window = open_window(ScriptedEngine())
+    window.resize(700, 700)
+    qtbot.waitUntil(window.panel.isHidden)
+    trigger(window, action)
+    picker = getattr(window.panel, field)
+    qapp.processEvents()  # what is laid out a moment later
+    assert window.panel.isVisible()
+    assert places[-1].x() == picker.mapToGlobal(QPoint(0, 0)).x()
+
+
+def test_a_click_on_the_model_in_the_status_line_opens_the_menu_of_models(open_window, qtbot, monkeypatch):
+    menus: list[QMenu] = []
+    monkeypatch.setattr(QMenu, "popup", lambda menu, place: menus.append(menu))
+    window = open_window(ScriptedEngine())
+    qtbot.mouseClick(window.status.costs, Qt.MouseButton.LeftButton)
+    assert isinstance(menus[-1], ModelMenu)
 
 
 def test_groups_of_parameters_stay_as_they_were_folded(open_window, qtbot):

@@ -132,3 +132,19 @@ def test_what_is_too_long_ends_in_dots(status):
 def test_a_model_that_is_not_there_says_so_of_its_own_place(status, is_remote, words):
     status.show_no_model("Some model", "absent", is_remote=is_remote)
     assert status.costs.text() == f"Some model      {words}"
+
+
+def test_a_click_on_the_model_chooses_another(status, qtbot):
+    status.show_model(MODEL)
+    with qtbot.waitSignal(status.models_wanted):
+        qtbot.mouseClick(status.costs, Qt.MouseButton.LeftButton)
+    with qtbot.assertNotEmitted(status.models_wanted):
+        qtbot.mouseClick(status, Qt.MouseButton.LeftButton, pos=status.rect().center())
+        qtbot.mouseClick(status.costs, Qt.MouseButton.RightButton)
+
+
+def test_the_tip_of_a_former_model_goes_with_it(status):
+    status.show_model(replace(MODEL, source="from /first/model.gguf"))
+    assert "/first/model.gguf" in status.costs.toolTip()
+    status.show_no_model("Second", "absent")
+    assert "/first" not in status.costs.toolTip()
