@@ -1,6 +1,6 @@
 """What is done with chats as a whole: named, pinned, put into folders, put away, thrown away, and had back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -52,6 +52,15 @@ class ChatShelving(QObject):
         """Put a chat into the archive, or back."""
         self._do(lambda store: store.archive_chat(chat_id, archived))
 
+    def archive_all(self, chat_ids: Sequence[str], archived: bool) -> None:
+        """Put many chats into the archive, or back."""
+
+        def work(store: ChatStore) -> None:
+            for chat_id in chat_ids:
+                store.archive_chat(chat_id, archived)
+
+        self._do(work)
+
     def move(self, chat_id: str, folder: str) -> None:
         """Put a chat into a folder; "" takes it out."""
         self._do(lambda store: store.move_chat(chat_id, folder))
@@ -88,6 +97,24 @@ class ChatShelving(QObject):
             return chat_id
 
         self._store.run(work, self._on_restored, self._on_failed)
+
+    def delete_all(self, chat_ids: Sequence[str]) -> None:
+        """Put many chats into the bin."""
+
+        def work(store: ChatStore) -> None:
+            for chat_id in chat_ids:
+                store.delete_chat(chat_id)
+
+        self._do(work)
+
+    def restore_all(self, chat_ids: Sequence[str]) -> None:
+        """Take many chats out of the bin."""
+
+        def work(store: ChatStore) -> None:
+            for chat_id in chat_ids:
+                store.restore_chat(chat_id)
+
+        self._do(work)
 
     def restore_branch(self, branch: DeletedBranch) -> None:
         """Take a branch out of the bin."""

@@ -137,6 +137,12 @@ class ChatListItemModel(QAbstractListModel):
         """The chat in a row; None for a heading."""
         return self.data(index, ChatRole.SUMMARY)
 
+    def members(self, group: str) -> list[str]:
+        """The chats of a group, also while only its heading is shown."""
+        today = date.fromtimestamp(self._clock())
+        rows = chat_rows(self._book.summaries(), self._book.archived(), today)
+        return [row.chat.id for row in rows if row.group == group and row.chat is not None]
+
     def reveal(self, chat_id: str) -> QModelIndex:
         """The row of a chat, for which its group is unfolded; invalid when nothing was said in it yet."""
         chats = (*self._book.summaries(), *self._book.archived())

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from llama_gui.bridge.chat_rows import FOLDER
+from llama_gui.bridge.chat_rows import FOLDER, PINNED
 from llama_gui.bridge.item_models import ChatRole
 from llama_gui.chats.search import SearchHit
 from llama_gui.ui.icons import Icons
@@ -21,11 +21,12 @@ from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
 _HIT, _TITLE_HIT = 72, 52
 _BEFORE = 22  # characters before the first find
 _MORE_WIDTH = 30
+_LOW = 4  # so much lower stands a heading that cannot be folded, nearer to its chats
 
 
 def has_menu(index: Index) -> bool:
-    """Whether there is something to do with a row: a chat, or a folder of them."""
-    return bool(index.data(ChatRole.CHAT_ID)) or str(index.data(ChatRole.GROUP)).startswith(FOLDER)
+    """Whether there is something to do with a row: a chat, or a group of them that is not kept on purpose."""
+    return bool(index.data(ChatRole.CHAT_ID)) or index.data(ChatRole.GROUP) not in (None, PINNED)
 
 
 def more_room(row: QRect, view: QListView) -> QRect:
@@ -63,13 +64,14 @@ class ChatDelegate(IconDelegate):
         else:
             self._paint_chat(painter, self.paint_ground(painter, option), index, shows_more=shows_more)
         if shows_more:
-            self._paint_more(painter, option)
+            self._paint_more(painter, option, index)
 
-    def _paint_more(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
+    def _paint_more(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
+        down = 0 if index.flags() & Qt.ItemFlag.ItemIsSelectable else _LOW  # as the words of the heading
         mouse = self._view.viewport().mapFromGlobal(QCursor.pos())
         role = "text" if more_room(rect, self._view).contains(mouse) else "muted"
-        self.icon(painter, "more", rect.width() - 23, rect.y() + (rect.height() - 16) // 2, role)
+        self.icon(painter, "more", rect.width() - 23, rect.y() + (rect.height() - 16) // 2 + down, role)
 
     def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, behind: int) -> None:
         rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
@@ -84,7 +86,7 @@ class ChatDelegate(IconDelegate):
             words += f"  {index.data(ChatRole.COUNT)}"
         room = _inset(rect, 28 if can_fold else 10, behind, self._view)
         if not can_fold:
-            room.translate(0, 4)
+            room.translate(0, _LOW)
         draw_words(painter, room, LEADING, _elided(words, painter.font(), room.width()))
         if can_fold:
             folded_icon = "chevron-left" if self._view.isRightToLeft() else "chevron-right"

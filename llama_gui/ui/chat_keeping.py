@@ -8,10 +8,11 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
 from llama_gui.bridge.chat_book import ChatBook
-from llama_gui.bridge.chat_rows import ARCHIVE, FOLDER
+from llama_gui.bridge.chat_rows import ARCHIVE, FOLDER, PINNED
 from llama_gui.bridge.item_models import ChatListItemModel
 from llama_gui.chats.tree import ChatSummary
 from llama_gui.ui.deck import TabDeck
+from llama_gui.ui.group_keeping import GroupKeeping
 from llama_gui.ui.sidebar import Sidebar
 from llama_gui.ui.widgets import plain_action
 
@@ -40,6 +41,7 @@ class ChatKeeping(QObject):
         self._deck = deck
         self._window = window
         self._undo: Callable[[], None] | None = None
+        self._groups = GroupKeeping(book.shelving, deck, self._offer_undo, self)
         chats.renamed.connect(self.rename)
         sidebar.view.menu_wanted.connect(self._show_menu)
         sidebar.view.delete_wanted.connect(self.delete)
@@ -166,9 +168,12 @@ class ChatKeeping(QObject):
             menu = self.chat_menu(chat)
         elif what.startswith(FOLDER):
             menu = self._folder_menu(what.removeprefix(FOLDER))
-        else:
+        elif what == PINNED:  # who has pinned a chat wants to keep it
             self._sidebar.view.leave_menu()
             return
+        else:
+            menu = QMenu(self._window)
+            self._groups.add_to(menu, self._chats.members(what), archived=what == ARCHIVE)
         menu.aboutToHide.connect(self._sidebar.view.leave_menu)
         self._open(menu, place)
 
@@ -210,6 +215,8 @@ class ChatKeeping(QObject):
         _add(menu, self.tr("Rename folder…"), partial(self._rename_folder, folder))
         _add(menu, self.tr("Export…"), partial(self.export_wanted.emit, members))
         _add(menu, self.tr("Dissolve folder"), partial(self._dissolve_folder, folder, members))
+        menu.addSeparator()
+        self._groups.add_to(menu, self._chats.members(FOLDER + folder))
         return menu
 
     def _folders(self) -> list[str]:

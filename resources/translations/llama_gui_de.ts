@@ -6570,4 +6570,43 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
         <translation>Einstellungen</translation>
     </message>
 </context>
+<context>
+    <name>GroupKeeping</name>
+    <message>
+        <source>Take these chats out of the archive</source>
+        <translation>Diese Chats aus dem Archiv holen</translation>
+    </message>
+    <message>
+        <source>Archive these chats</source>
+        <translation>Diese Chats archivieren</translation>
+    </message>
+    <message>
+        <source>Delete these chats</source>
+        <translation>Diese Chats löschen</translation>
+    </message>
+    <message>
+        <source>{} chat is in the archive.</source>
+        <translation>{} Chat liegt im Archiv.</translation>
+    </message>
+    <message>
+        <source>{} chats are in the archive.</source>
+        <translation>{} Chats liegen im Archiv.</translation>
+    </message>
+    <message>
+        <source>{} chat is back in the list.</source>
+        <translation>{} Chat ist wieder in der Liste.</translation>
+    </message>
+    <message>
+        <source>{} chats are back in the list.</source>
+        <translation>{} Chats sind wieder in der Liste.</translation>
+    </message>
+    <message>
+        <source>{} chat is in the bin.</source>
+        <translation>{} Chat liegt im Papierkorb.</translation>
+    </message>
+    <message>
+        <source>{} chats are in the bin.</source>
+        <translation>{} Chats liegen im Papierkorb.</translation>
+    </message>
+</context>
 </TS>

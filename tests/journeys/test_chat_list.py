@@ -175,7 +175,8 @@ def test_the_sign_at_the_end_of_a_row_opens_its_menu_and_nothing_else(window, qt
         qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(x, row.center().y()))
 
     click_sign_of("Today")
-    assert not menus
+    assert [action.text() for action in menus[-1].actions()] == ["Archive these chats", "Delete these chats"]
+    menus[-1].aboutToHide.emit()
     click_sign_of("first")
     assert "Rename" in [action.text().partition("\t")[0] for action in menus[-1].actions()]
     menus[-1].aboutToHide.emit()
@@ -250,6 +251,39 @@ def test_a_chat_is_begun_in_a_folder(window, qtbot):
     ask(qtbot, tab, "third")
     qtbot.waitUntil(lambda: titles(window) == ["Home", "third", "second", "Today", "first"])
     assert tab.session.title == "third"
+
+
+def group_menu(window, monkeypatch, group: str) -> QMenu:
+    menus: list[QMenu] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(QMenu, "popup", lambda menu, place: menus.append(menu))  # offscreen, nothing can pop up
+        window.sidebar.view.menu_wanted.emit(group, QPoint())
+    return menus[-1]
+
+
+def test_all_chats_of_a_day_are_put_away_and_had_back(window, qtbot, monkeypatch):
+    entry(group_menu(window, monkeypatch, "today"), "Archive these chats").trigger()
+    qtbot.waitUntil(lambda: titles(window) == ["Archive"])
+    assert window.sidebar.bar._label.text() == "2 chats are in the archive."
+    entry(group_menu(window, monkeypatch, "archive"), "Take these chats out of the archive").trigger()
+    qtbot.waitUntil(lambda: titles(window) == ["Today", "second", "first"])
+    entry(group_menu(window, monkeypatch, "today"), "Delete these chats").trigger()
+    qtbot.waitUntil(lambda: titles(window) == [])
+    assert [tab.session.path() for tab in window.deck.tabs()] == [[]]  # their tabs are closed
+    window.sidebar.bar._action.click()
+    qtbot.waitUntil(lambda: titles(window) == ["Today", "second", "first"])
+    qtbot.waitUntil(lambda: [tab.session.title for tab in window.deck.tabs()][-2:] == ["second", "first"])
+
+
+def test_a_folder_is_deleted_with_its_chats_but_not_with_the_pinned_one(window, qtbot, monkeypatch):
+    for chat in window._book.summaries():
+        window._book.shelving.move(chat.id, "Home")
+    entry(menu_of(window, "first"), "Pin").trigger()
+    qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first", "Home", "second"])
+    window.chats.fold("folder:Home", True)
+    entry(group_menu(window, monkeypatch, "folder:Home"), "Delete these chats").trigger()
+    qtbot.waitUntil(lambda: titles(window) == ["Pinned", "first"])
+    assert window.sidebar.bar._label.text() == "1 chat is in the bin."
 
 
 def test_pin_and_folder_by_the_palette(window, qtbot, monkeypatch):
