@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
+    QListWidget,
     QMessageBox,
     QVBoxLayout,
     QWidget,
@@ -31,6 +32,7 @@ class BinDialog(QDialog):
         self.setWindowTitle(self.tr("Bin"))
         self.list = NotedList(self.tr("The bin is empty."))
         self.list.setAccessibleName(self.tr("Deleted chats and messages"))
+        self.list.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
         self.restore_button = DialogButton(self.tr("Restore"))
         self.empty_button = DialogButton(self.tr("Empty the bin…"))
         self._note = plain_label(
@@ -43,9 +45,8 @@ class BinDialog(QDialog):
         self.restore_button.clicked.connect(self.restore)
         self.empty_button.clicked.connect(self._ask_to_empty)
         shelving.bin_read.connect(self._show_contents)
-        shelving.restored.connect(shelving.read_bin)
-        shelving.emptied.connect(shelving.read_bin)
-        shelving.read_bin()
+        shelving.changed.connect(self._read)  # a slot of the dialog's own: the connection goes with it
+        self._read()
 
     def _lay_out(self) -> None:
         close = DialogButton(self.tr("Close"), self.accept)
@@ -61,6 +62,10 @@ class BinDialog(QDialog):
         layout.addWidget(self.list, 1)
         layout.addLayout(foot)
         self.resize(520, 420)
+
+    @Slot()
+    def _read(self) -> None:
+        self._shelving.read_bin()
 
     @Slot(object)
     def _show_contents(self, contents: BinContents) -> None:
@@ -85,12 +90,11 @@ class BinDialog(QDialog):
     @Slot()
     def restore(self) -> None:
         """Take what is selected out of the bin."""
-        for item in self.list.selectedItems():
-            what = item.data(_WHAT)
+        selected = [item.data(_WHAT) for item in self.list.selectedItems()]
+        self._shelving.restore_all([what for what in selected if not isinstance(what, DeletedBranch)])
+        for what in selected:
             if isinstance(what, DeletedBranch):
                 self._shelving.restore_branch(what)
-            else:
-                self._shelving.restore(what)
 
     @Slot()
     def _ask_to_empty(self) -> None:

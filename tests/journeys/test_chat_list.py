@@ -348,8 +348,14 @@ def test_the_bin_gives_back_and_is_emptied(window, qtbot):
     qtbot.waitUntil(lambda: dialog.list.count() == 1)
     qtbot.mouseClick(dialog.restore_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.list.count() == 0 and "second" in titles(window))
+    for chat in window._book.summaries():
+        window.keeping.delete(chat.id)
+    qtbot.waitUntil(lambda: dialog.list.count() == 2)
+    dialog.list.setFocus()
+    qtbot.keySequence(dialog.list, "Ctrl+A")
+    qtbot.mouseClick(dialog.restore_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.list.count() == 0 and len(titles(window)) == 3)
     window.keeping.delete(window._book.summaries()[0].id)
-    dialog._shelving.read_bin()
     qtbot.waitUntil(lambda: dialog.list.count() == 1)
     qtbot.mouseClick(dialog.empty_button, Qt.MouseButton.LeftButton)
     box = dialog.findChild(QMessageBox)
@@ -357,6 +363,16 @@ def test_the_bin_gives_back_and_is_emptied(window, qtbot):
     qtbot.waitUntil(lambda: dialog.list.count() == 0)
     assert len(titles(window)) == 2
     dialog.accept()
+
+
+def test_a_bin_that_was_closed_is_read_no_more(window, qtbot):
+    trigger(window, "bin")
+    dialog = window.findChild(BinDialog)
+    with qtbot.waitSignal(dialog.destroyed):
+        dialog.accept()
+    shelving = window._book.shelving
+    with qtbot.assertNotEmitted(shelving.bin_read, wait=200), qtbot.waitSignal(shelving.changed):
+        shelving.pin(window._book.summaries()[0].id, True)
 
 
 def test_a_search_shows_the_message(window, qtbot):
