@@ -2,11 +2,12 @@
 
 import re
 
-from llama_gui.tool_calls import Thoughts
+from llama_gui.tool_calls import Thoughts, overlap
 from llama_gui.vocabulary import THINKING_TAGS
 
 _NAMES = "|".join(THINKING_TAGS)
 _OPENING = re.compile(rf"\A\s*<(?:{_NAMES})>", re.IGNORECASE)
+_WRAP, _WRAP_END = "<response>", "</response>"
 _CLOSING = re.compile(rf"</(?:{_NAMES})>\Z", re.IGNORECASE)
 
 
@@ -22,6 +23,7 @@ class ThinkingSplit:
         self._is_opened = False
         self._has_thought = False
         self._behind = ""  # white space behind what was thought
+        self._wrapping = _Wrapping()
         self._has_answered = False
         self._before = ""  # white space before the answer
         if opening:
@@ -33,7 +35,8 @@ class ThinkingSplit:
 
     def finish(self) -> tuple[str, str]:
         """What is left at the end, but for white space."""
-        return self._parted(*self._thoughts.finish())
+        thought, said = self._parted(*self._thoughts.finish())
+        return thought, said + self._wrapping.finish()
 
     @property
     def blank(self) -> str:
@@ -54,9 +57,44 @@ class ThinkingSplit:
         return said
 
     def _answer(self, text: str) -> str:
+        if self._is_opened:
+            return self._wrapping.push(text)
         if self._has_answered:
             return text
-        text = text.lstrip() if self._is_opened else self._before + text
+        text = self._before + text
         self._has_answered = bool(text.strip())
         self._before = "" if self._has_answered else text
         return text if self._has_answered else ""
+
+
+class _Wrapping:
+    """An answer behind thoughts without the tags that Granite writes around it, and without white space there."""
+
+    def __init__(self) -> None:
+        self._held = ""  # at the beginning or the end, which may be a tag
+        self._begins = True
+        self._is_wrapped = False
+        self._has_words = False
+
+    def push(self, text: str) -> str:
+        text, self._held = self._held + text, ""
+        if self._begins:
+            text = text.lstrip()
+            if len(text) < len(_WRAP) and _WRAP.startswith(text.lower()):
+                self._held = text
+                return ""
+            self._begins, self._is_wrapped = False, text.lower().startswith(_WRAP)
+            text = text[len(_WRAP) :] if self._is_wrapped else text
+        if not self._is_wrapped:
+            return text
+        text = text if self._has_words else text.lstrip()
+        words = text.rstrip()
+        is_end = words.lower().endswith(_WRAP_END)
+        kept = len(_WRAP_END) if is_end else overlap(words.lower(), _WRAP_END) if words == text else 0
+        said = words[: len(words) - kept].rstrip()
+        self._held, self._has_words = text[len(said) :], self._has_words or bool(said)
+        return said
+
+    def finish(self) -> str:
+        held, self._held = self._held, ""
+        return held if self._begins or not _WRAP_END.startswith(held.strip().lower()) else ""

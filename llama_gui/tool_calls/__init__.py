@@ -13,7 +13,7 @@ from llama_gui.tool_calls.forms import (
 )
 from llama_gui.tool_calls.manners import MANNERS, Manner
 from llama_gui.tool_calls.reading import SaidAndCalled, ToolCall, parse_tool_calls
-from llama_gui.tool_calls.thoughts import Thoughts, parted
+from llama_gui.tool_calls.thoughts import Thoughts, overlap, parted
 from llama_gui.tool_calls.watch import CallWatch
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "calls_schema",
     "closed",
     "lenient",
+    "overlap",
     "parameters_of",
     "parse_tool_calls",
     "parted",
