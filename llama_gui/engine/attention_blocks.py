@@ -75,8 +75,13 @@ def _attend_with_mass(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> 
     """Attention, and the logarithm of the sum that each query's weights were divided by ``[1, kv_heads, rows]``."""
     if q.device.type == "cpu":  # what the usual call ends in here
         return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, keys, values, attn_mask=mask)
-    scores = (q.float() @ keys.float().transpose(2, 3)).mul_(q.shape[3] ** -0.5).add_(mask[: q.shape[2]])
-    return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask), scores.logsumexp(3)
+    return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask), mass_of(q, keys, mask)
+
+
+def mass_of(q: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
+    """That logarithm alone, float32, for devices whose attention does not tell it."""
+    scores = (q.float() @ keys.float().transpose(2, 3)).mul_(q.shape[3] ** -0.5).add_(mask)
+    return scores.logsumexp(3)
 
 
 def _shares(apart: Tensor) -> Tensor:

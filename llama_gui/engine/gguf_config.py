@@ -204,6 +204,7 @@ class GgufConfig:
     def _refuse_options(self) -> None:
         known = [*(_MULTIPLIERS.values() if self._family.multiplies else ())]
         known += ["expert_count"] if self._family.experts is not None else []
+        known += ["expert_gating_func"] if self._family.has_sinks else []  # llama.cpp knows it of gpt-oss, too
         for key, harmless in _REFUSED.items():
             value = None if key in known else self._get(key)
             if value is not None and (isinstance(value, np.ndarray | list) or value != harmless):

@@ -7,7 +7,15 @@ import pytest
 import torch
 
 from llama_gui.engine import attention_blocks
-from llama_gui.engine.attention_blocks import LARGEST, AttentionBlocks, attend, causal_mask, find_blocks
+from llama_gui.engine.attention_blocks import (
+    LARGEST,
+    AttentionBlocks,
+    attend,
+    attend_beside,
+    causal_mask,
+    find_blocks,
+    mass_of,
+)
 
 CPU = torch.device("cpu")
 BLOCKS = AttentionBlocks(8, 256)
@@ -76,3 +84,21 @@ def test_a_kernel_that_is_never_exact_is_said_to_be_none(monkeypatch):
 
 def test_elsewhere_than_on_the_cpu_nothing_is_padded_or_promised():
     assert find_blocks(4, 16, torch.float16, torch.device("meta")) == AttentionBlocks(1, 256, is_exact=False)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize(("start", "length"), [(0, 5), (255, 1), (200, 33)])
+def test_a_sink_takes_its_share_and_gives_nothing(dtype, start, length):
+    """As a key whose value is zero."""
+    group, dim = 3, 16
+    mask = causal_mask(start, length, group, BLOCKS, torch.empty(0, dtype=dtype))
+    keys, values = (numbers(1, 2, mask.shape[1], dim, dtype=dtype, seed=seed) for seed in (1, 2))
+    q = numbers(1, 2, group * length, dim, dtype=dtype, seed=3)
+    sinks = torch.linspace(-4, 6, 2 * group).view(2, group).repeat_interleave(length, 1)
+    scores = (q.double() @ keys.double().transpose(2, 3)) / dim**0.5 + mask.double()[: group * length]
+    weights = torch.cat((scores, sinks.double()[None, :, :, None]), 3).softmax(3)[..., :-1]
+    want = (weights @ values.double()).to(dtype)
+    got = attend_beside(q, keys, values, mask, BLOCKS, sinks)
+    error = 1e-5 if dtype == torch.float32 else 0.02
+    torch.testing.assert_close(got, want, rtol=error, atol=error)
+    torch.testing.assert_close(mass_of(q, keys, mask[: group * length]).double(), scores.logsumexp(3))

@@ -9,6 +9,8 @@ from llama_gui.engine.harmony import HarmonyDetokenizer, Marks
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError
 from llama_gui.tool_calls import CallWatch, parse_tool_calls
+from tests.fakes.gguf_files import write_gguf
+from tests.fakes.tiny_llama import write_tiny_llama
 
 ASKED = [Message("user", "Why?")]
 WEATHER = {
@@ -172,6 +174,19 @@ def answered(engine, answer, **fields):
     given = Marks.find(engine.tokenizer).answer(engine.tokenizer, request.answer_text, is_open=False)
     process.prompt = engine.measure(request).tokens + len(given if request.answer_text else request.answer_token_ids)
     return engine.generate(request)
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_what_a_configuration_takes_for_the_end_is_none(tmp_path, load, tiny_folder, kind):
+    """Some say that of the end of a message."""
+    end = Tokenizer.load(tiny_folder("gpt-oss")).id_of("<|end|>")
+    if kind == "folder":
+        model = load(folder=write_tiny_llama(tmp_path / "model", "gpt-oss", eos_token_id=[2, end]))
+    else:
+        fields = {"tokenizer.ggml.eot_token_id": end, "gpt-oss.expert_gating_func": 3}
+        model = load(folder=write_gguf(tiny_folder("gpt-oss"), tmp_path / "tiny.gguf", fields=fields))
+    texts = {model.tokenizer.token_text(token_id) for token_id in model.eos_token_ids}
+    assert texts == {"<|return|>", "<|call|>", "<|endoftext|>"}
 
 
 def test_the_end_of_a_message_is_not_that_of_the_answer(engine):
