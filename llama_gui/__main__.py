@@ -176,6 +176,9 @@ def _add_ask(ask: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="reason before the answer, or not, where the model has a switch for that (default: the model's own)",
     )
+    ask.add_argument(
+        "--effort", choices=("low", "medium", "high"), help="how long to reason, where that can be chosen (gpt-oss)"
+    )
     _add_cache_dtype(ask)
     ask.add_argument("--json", action="store_true", help="one JSON object for each token, then one with the result")
 

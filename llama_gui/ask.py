@@ -40,9 +40,8 @@ def _request(options: argparse.Namespace) -> GenerateRequest:
         temperature=options.temperature, top_k=options.top_k, top_p=options.top_p, seed=options.seed
     )
     messages = [*system, Message("user", question)]
-    return GenerateRequest(
-        messages=messages, max_tokens=options.max_tokens, sampling=sampling, thinking=options.thinking
-    )
+    thinking = options.effort or options.thinking
+    return GenerateRequest(messages=messages, max_tokens=options.max_tokens, sampling=sampling, thinking=thinking)
 
 
 def _question(words: str | None, files: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from llama_gui.__main__ import main
 from llama_gui.ask import _question
 from llama_gui.desktop import reason_for_no_window
 from llama_gui.errors import UserError
+from llama_gui.vocabulary import EFFORTS
 from tests.fakes.documents import docx, paragraph
 from tests.fakes.tiny_llama import write_tiny_llama
 
@@ -129,6 +130,18 @@ def test_thinking_is_turned_on_and_off(capsys, tmp_path: Path):
         return json.loads(out.splitlines()[-1])["result"]["usage"]["prompt_tokens"]
 
     assert prompt_tokens("--no-thinking") < prompt_tokens("--thinking") == prompt_tokens()
+
+
+def test_how_long_it_reasons_is_told(capsys, tmp_path: Path):
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.2")
+    (folder / "chat_template.jinja").write_text("{{ 'x' * {'low': 1, 'medium': 5, 'high': 9}[reasoning_effort] }}")
+
+    def prompt_tokens(effort: str) -> int:
+        _, out, _ = ask(capsys, "--json", "--max-tokens", "1", "--model", str(folder), "--effort", effort, "Hi")
+        return json.loads(out.splitlines()[-1])["result"]["usage"]["prompt_tokens"]
+
+    counts = [prompt_tokens(effort) for effort in EFFORTS]
+    assert counts == sorted(set(counts))
 
 
 def test_a_broken_model_is_named(capsys, tmp_path: Path):
