@@ -98,6 +98,8 @@ BOMBS = {
 }
 
 BUSY = {
+    "nested loops",
+    "a loop over a long text",
     "a loop that skips everything",
     "tests in filters",
     "sort",
