@@ -242,6 +242,15 @@ def test_a_root_covers_its_body():
         assert x + rule.width == pytest.approx(box(rf"\sqrt{{{body}}}").width)
 
 
+def test_the_degree_of_a_root_stands_smaller_on_its_left():
+    by_sign = {mark.glyph: (x, y, mark) for x, y, mark in glyphs(r"\sqrt[3]{x}")}
+    (x, y, degree), (body, _, _) = by_sign[math_font().glyph("3")], by_sign[math_font().glyph("𝑥")]
+    assert 0 <= x < x + box("3", 3).width < body
+    assert y < 0
+    assert degree.scale < 1
+    assert box(r"\sqrt[3]{x}").width < box(r"\sqrt[333]{x}").width
+
+
 def test_an_accent_stands_above_the_middle():
     letter, accent = glyphs(r"\hat{x}")
     assert abs(accent[0] - letter[0]) < 700
