@@ -40,13 +40,13 @@ class ChatKeeping(QObject):
         self._sidebar = sidebar
         self._deck = deck
         self._window = window
-        self._undo: Callable[[], None] | None = None
+        self._offered: Callable[[], None] | None = None
         self._groups = GroupKeeping(book.shelving, deck, self._offer_undo, self)
         chats.renamed.connect(self.rename)
         sidebar.view.menu_wanted.connect(self._show_menu)
         sidebar.view.delete_wanted.connect(self.delete)
         sidebar.more_wanted.connect(self._show_more)
-        sidebar.bar.accepted.connect(self._on_undo)
+        sidebar.bar.accepted.connect(self._on_accepted)
 
     # What is done
 
@@ -137,15 +137,21 @@ class ChatKeeping(QObject):
 
     # Undo
 
+    def offer(self, text: str, action: str, run: Callable[[], None]) -> None:
+        """Offer something else below the list, until it is closed; not in the place of a way back."""
+        if self._sidebar.bar.isHidden():
+            self._offered = run
+            self._sidebar.bar.offer(text, action)
+
     def _offer_undo(self, text: str, undo: Callable[[], None]) -> None:
-        self._undo = undo
+        self._offered = undo
         self._sidebar.bar.offer(text, self.tr("Undo"), UNDO_S)
 
     @Slot()
-    def _on_undo(self) -> None:
-        undo, self._undo = self._undo, None
-        if undo is not None:
-            undo()
+    def _on_accepted(self) -> None:
+        run, self._offered = self._offered, None
+        if run is not None:
+            run()
 
     def _summary(self, chat_id: str) -> ChatSummary | None:
         """Also of a chat whose group is folded, or that is in the archive; None: nothing was said in it yet."""

@@ -1,6 +1,7 @@
 """The main window: builds its rooms, lets them hear each other, and keeps everything at the end."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Slot
@@ -168,6 +169,7 @@ class MainWindow(QMainWindow):
             said.connect(self.status.say)
         self.connections.shared.connect(self.status.show_shared)
         self.library.news.connect(self.notifier.tell)
+        self.library.arrived.connect(self._offer_model)
         self._kept.failed.connect(self._on_not_kept)
 
     def _connect_rooms(self) -> None:
@@ -215,6 +217,10 @@ class MainWindow(QMainWindow):
     def tell(self, text: str) -> None:
         """Show a sentence about something that went wrong, in the tab that is in front."""
         self._tabs.tell(text)
+
+    @Slot(str, str)
+    def _offer_model(self, name: str, path: str) -> None:
+        self.keeping.offer(self.tr("{} is here.").format(name), self.tr("Use it"), partial(self.models.choose, path))
 
     @Slot(object)
     def _on_folded(self, groups: tuple[str, ...]) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox
 
+from llama_gui.bridge.download_host import model_path
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.settings import UserSettings
@@ -46,6 +47,8 @@ class WindowLibrary(QObject):
     """One line about what is going on."""
     news = Signal(str, str)
     """A title and a sentence for the desktop: the user may be elsewhere."""
+    arrived = Signal(str, str)
+    """A model is here, whose window is not seen: its name and its path."""
     told = Signal(str)
     """What went wrong."""
 
@@ -154,6 +157,8 @@ class WindowLibrary(QObject):
     def _on_finished(self, item: "QueuedDownload") -> None:
         name = plain(item.plan.repo, 80)
         self.said.emit(self.tr("{} is here. Open it with the model picker.").format(name))
+        if self._opened is None or not self._opened.isVisible():  # there it can be opened as well
+            self.arrived.emit(name, model_path(item))
         if self._parts.settings().notify:
             self.news.emit(name, self.tr("The download is finished."))
 

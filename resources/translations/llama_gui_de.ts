@@ -6609,4 +6609,15 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
         <translation>{} Chats liegen im Papierkorb.</translation>
     </message>
 </context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>{} is here.</source>
+        <translation>{} ist da.</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation>Verwenden</translation>
+    </message>
+</context>
 </TS>

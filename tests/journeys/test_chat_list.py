@@ -365,6 +365,18 @@ def test_the_bin_gives_back_and_is_emptied(window, qtbot):
     dialog.accept()
 
 
+def test_nothing_is_offered_in_the_place_of_a_way_back(window, qtbot):
+    ran: list[str] = []
+    trigger(window, "archive_chat")
+    window.keeping.offer("A model is here.", "Use it", lambda: ran.append("model"))
+    assert window.sidebar.bar.text() == "“second” is in the archive."
+    window.sidebar.bar._action.click()
+    qtbot.waitUntil(lambda: titles(window) == ["Today", "second", "first"])
+    window.keeping.offer("A model is here.", "Use it", lambda: ran.append("model"))
+    window.sidebar.bar._action.click()
+    assert ran == ["model"]
+
+
 def test_a_bin_that_was_closed_is_read_no_more(window, qtbot):
     trigger(window, "bin")
     dialog = window.findChild(BinDialog)

@@ -168,6 +168,27 @@ def test_closing_the_window_pauses_and_the_next_start_goes_on(open_starter: Open
     )
 
 
+def test_a_model_that_comes_while_its_window_is_closed_is_offered(
+    open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot, tmp_path: Path
+):
+    hub.add(REPO, tiny_files(tmp_path / "tiny"), info=info())
+    hub.bytes_per_second = 20_000
+    window = open_starter()
+    models = open_models(window)
+    find(models, qtbot, "tiny")
+    press(qtbot, models.search.pane.buttons["download"])
+    qtbot.waitUntil(lambda: bool(rows(models)), timeout=SECONDS)
+    models.close()
+    hub.bytes_per_second = None
+    bar = window.sidebar.bar
+    qtbot.waitUntil(bar.isVisible, timeout=SECONDS)
+    assert bar.text() == f"{REPO} is here."
+    press(qtbot, bar._action)
+    qtbot.waitUntil(lambda: "tiny" in window.panel.picker.text().lower(), timeout=SECONDS)
+    assert bar.isHidden()
+    qtbot.waitUntil(lambda: window._host.state == "ready" and not window.panel.picker.is_loading, timeout=SECONDS)
+
+
 def test_a_gated_model_after_signing_in(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):
     hub.add(REPO, model_files([weights_file(bytes(1000))]), info=info(), gated="manual", token=TOKEN)
     window = open_starter()
