@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llama_gui.engine.call_grammar import CallForm
+from llama_gui.engine.harmony import Marks
 from llama_gui.engine.structured_output import WHITESPACE, GrammarCompiler
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import UserError
 from llama_gui.tool_calls import ANY_OBJECT, Manner, Parameters, call_schema, calls_schema, parameters_of
+from llama_gui.tool_calls.manners import HARMONY
 
 _MOST_KEPT = 8
 _LARK = """%llguidance {{"no_forcing": true}}
@@ -26,7 +28,11 @@ text: /(.|\\n)*/
 class CallForms:
     """Makes the grammars of the calls of one model, and keeps those that were used last. Safe in any thread."""
 
-    def __init__(self, compiler: GrammarCompiler, tokenizer: Tokenizer, manners: Sequence[Manner]) -> None:
+    def __init__(
+        self, compiler: GrammarCompiler, tokenizer: Tokenizer, manners: Sequence[Manner], marks: Marks | None = None
+    ) -> None:
+        """`marks`: of a model whose calls stand in a channel of their own, whatever `manners` there are."""
+        self._marks = marks
         self._compiler = compiler
         self._tokenizer = tokenizer
         self._manners = manners
@@ -40,7 +46,7 @@ class CallForms:
             key = json.dumps(list(parameters.items()))
         except (TypeError, ValueError, RecursionError):  # no JSON
             return ()
-        if not parameters or not self._manners:
+        if not parameters or not (self._manners or self._marks):
             return ()
         with self._lock:
             if key not in self._kept:
@@ -56,18 +62,23 @@ class CallForms:
             return ()
 
     def _compiled_all(self, parameters: Parameters) -> tuple[CallForm, ...]:
-        if self._compiled(parameters, self._manners[0]) is None:
+        manners = (HARMONY,) if self._marks is not None else self._manners
+        if self._compiled(parameters, manners[0]) is None:
             parameters = {
-                name: schema if self._compiled({name: schema}, self._manners[0]) else ANY_OBJECT
+                name: schema if self._compiled({name: schema}, manners[0]) else ANY_OBJECT
                 for name, schema in parameters.items()
             }
-        found = (self._compiled(parameters, manner) for manner in self._manners)
+        found = (self._compiled(parameters, manner) for manner in manners)
         return tuple(form for form in found if form is not None)
 
     def _compiled(self, parameters: Parameters, manner: Manner) -> CallForm | None:
-        matcher = self._compiler.matcher(self._lark(parameters, manner))
+        marks = self._marks
+        lark = self._lark(parameters, manner) if marks is None else _harmony_lark(parameters, marks)
+        matcher = self._compiler.matcher(lark)
         if matcher.is_error():
             return None
+        if marks is not None:
+            return CallForm(manner, matcher)
         ids = (self._tokenizer.id_of(text) for text in (manner.mark, manner.close))
         shown = frozenset(i for i in ids if i is not None and i in self._tokenizer.special_ids)
         return CallForm(manner, matcher, shown)
@@ -99,6 +110,19 @@ class CallForms:
         token_id = self._tokenizer.id_of(text)
         written = rule or json.dumps(text)
         return written if token_id is None else f"{written} | <[{token_id}]>"
+
+
+def _harmony_lark(parameters: Parameters, marks: Marks) -> str:
+    """From the mark of the channel on; the arguments of each function follow its schema, and a mark ends the call."""
+    apart = "ws" if marks.constrain is None else f"(ws? <[{marks.constrain}]> | ws)"
+    rules = {"between": f'({apart} "json")? ws? <[{marks.message}]>'}
+    for number, (name, schema) in enumerate(parameters.items()):
+        rules[f"one_{number}"] = f"{json.dumps(name)} between arguments_{number}"
+        rules[f"arguments_{number}"] = _json(schema)
+    ways = " | ".join(f"one_{number}" for number in range(len(parameters)))
+    opening = json.dumps(HARMONY.mark.removeprefix("<|channel|>"))
+    text = "\n".join(f"{name}: {rule}" for name, rule in rules.items())
+    return _LARK.format(start=f"<[{marks.channel}]> {opening} ({ways}) <[{marks.call}]>", rules=text)
 
 
 def _json(schema: Mapping[str, Any]) -> str:

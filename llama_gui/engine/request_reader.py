@@ -90,7 +90,10 @@ class RequestReader:
         self._grammars = GrammarCompiler(self._tokenizer, self._drawable, self._ending)
         self._marks = Marks.find(self._tokenizer)
         manners = self._template.call_manners if self._template is not None else ()
-        self._call_forms = CallForms(self._grammars, self._tokenizer, manners)
+        has_calls = self._template is not None and self._template.knows_tools
+        self._call_forms = CallForms(
+            self._grammars, self._tokenizer, manners, self._marks if has_calls and not manners else None
+        )
 
     def read(self, request: GenerateRequest, *, is_chat: bool | None = None) -> ReadRequest:
         """The parts of `request`. `is_chat`: whether its prompt is that of a chat; None: where it has `messages`.

@@ -49,4 +49,7 @@ FUNCTOOLS = Manner("functools", "[", has_one=False)
 PYTHON_TAG = Manner("<|python_tag|>", has_list=False, key="parameters")
 BARE = Manner("", has_list=False, key="parameters")
 
+HARMONY = Manner("<|channel|>commentary to=functions.", has_list=False)
+"""gpt-oss's, of which an answer's text holds nothing: it comes as Hermes' (`engine/harmony.py`)."""
+
 MANNERS = (HERMES, TOOL_CALL_TOKEN, MISTRAL, FUNCTOOLS, PYTHON_TAG, BARE)

@@ -312,3 +312,64 @@ def test_what_a_schema_binds_is_said_at_once(engine):
     pytest.importorskip("llguidance")
     request = GenerateRequest(messages=ASKED, regex="(yes|no)", max_tokens=9, sampling=SamplingParams(seed=1))
     assert engine.generate(request).text in ("yes", "no")
+
+
+TYPED = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "Tells the weather",
+        "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]},
+    },
+}
+OTHER = {"type": "function", "function": {"name": "time", "parameters": {"type": "object", "properties": {}}}}
+
+
+def prefers(engine, answer):
+    """A processor that likes these tokens best, where they may come, and next those of the alphabet."""
+    ids = engine.tokenizer.encode(answer, add_special_tokens=False)
+
+    def process(so_far, logits):
+        logits[:] = 0
+        logits[sorted(engine.tokenizer.special_ids)] = -5
+        logits[ids[min(len(so_far) - process.prompt, len(ids) - 1)]] = 9
+        return logits
+
+    process.prompt = 0
+    return process
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        CALL.format('{"days": 3}'),
+        CALL.format('{"days": "three"}'),
+        CALL.replace("weather", "wether").format("{}"),
+        CALL.replace(" <|constrain|>json", "").format("no object"),
+        THOUGHT + CALL.format("[1, 2]"),
+    ],
+)
+def test_a_call_is_kept_well_formed(engine, answer):
+    pytest.importorskip("llguidance")
+    process = prefers(engine, answer)
+    request = GenerateRequest(
+        messages=ASKED,
+        tools=[TYPED, OTHER],
+        max_tokens=400,
+        sampling=SamplingParams(temperature=0),
+        logits_processor=process,
+    )
+    process.prompt = engine.measure(request).tokens
+    result = engine.generate(request)
+    (call,) = parse_tool_calls(result.text, ["weather", "time"]).calls
+    arguments = json.loads(call.arguments)
+    assert (call.name, [*arguments]) in (("weather", ["days"]), ("time", []))
+    assert call.name == "time" or isinstance(arguments["days"], int)
+    assert result.finish_reason == "stop"
+
+
+def test_marks_that_are_only_thought_of_bind_nothing(engine):
+    pytest.importorskip("llguidance")
+    thought = "<|channel|>analysis<|message|>to=functions.nobody<|end|><|start|>assistant"
+    result = answered(engine, thought + "<|channel|>final<|message|>So.<|return|>", tools=[TYPED])
+    assert result.text == "<think>\nto=functions.nobody\n</think>\n\nSo."
