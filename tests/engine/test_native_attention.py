@@ -133,10 +133,15 @@ def test_a_sink_takes_its_share_and_gives_nothing(
     rows = rows_of(150, heads, kv_heads, dim)
     sinks = torch.linspace(-6, 6, heads)
     got = attended(kernels, rows, dtype, [150], window, sinks)
-    error = 5e-3 if kernels.rounds_rows and dtype == torch.bfloat16 and dim % 16 == 0 else 2e-5
     q, k, v = as_kept(kernels, rows, dtype)
-    rounded = (q.bfloat16().float(), k, v) if error > 1e-3 else (q, k, v)
-    torch.testing.assert_close(got, by_torch(rounded, window, sinks), rtol=0, atol=error)
+    error, mean_error = 2e-5, 2e-5
+    if kernels.rounds_rows and dtype == torch.bfloat16 and dim % 16 == 0:
+        q, error, mean_error = q.bfloat16().float(), 5e-3, 5e-3
+    elif dtype == torch.int8:  # see `test_as_torch_does_it`
+        q, error, mean_error = rounded_queries(q), 0.05, 3e-4
+    want = by_torch((q, k, v), window, sinks)
+    torch.testing.assert_close(got, want, rtol=0, atol=error)
+    assert (got - want).square().mean().sqrt() < mean_error
     for pieces in ([1] * 70 + [80], [16, 17, 1, 1, 65, 49, 1]):
         assert torch.equal(attended(kernels, rows, dtype, pieces, window, sinks), got)
 
