@@ -12,7 +12,7 @@ from llama_gui.engine.quantised_linear import QuantisedLinear, quantise_into, ro
 
 
 class Int8MLP:
-    """``down(act(gate(x)) * up(x))``, gate and up fused; neither may have a bias."""
+    """``down(act(gate(x)) * up(x))``, gate and up fused; neither may have a bias, and `gate` not be of both."""
 
     def __init__(self, gate_up: QuantisedLinear, down: QuantisedLinear, gate: Gate = "silu") -> None:
         self.gate_up = gate_up

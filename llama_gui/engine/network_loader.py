@@ -235,6 +235,7 @@ def _mlp(gate_up: Linear, down: Linear, gate: Gate) -> MLP | Int8MLP:
         isinstance(gate_up, QuantisedLinear)
         and isinstance(down, QuantisedLinear)
         and not gate_up.has_bias | down.has_bias
+        and gate != "clamped"
     ):
         return Int8MLP(gate_up, down, gate)
     return MLP(gate_up, down, gate)

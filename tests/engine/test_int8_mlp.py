@@ -44,7 +44,7 @@ def make(dtype, kind=Int8Linear, gate: Gate = "silu"):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize(("kind", "error"), KINDS)
-@pytest.mark.parametrize("gate", ACTIVATIONS)
+@pytest.mark.parametrize("gate", [gate for gate in ACTIVATIONS if gate != "clamped"])
 def test_near_to_the_plain_one(dtype, kind, error, gate):
     factory = LinearFactory()
     x = numbers(40, HIDDEN, dtype=dtype, seed=3)
