@@ -152,7 +152,8 @@ def kept_cost(model: RandomModel, dtype: str, work: list[tuple[int, int]], threa
             usual, small = (
                 KVCache(network.config, kept, network.device, 2**34) for kept in (network.cache_dtype, torch.int8)
             )
-            cost = ratio(*(step_of(network, cache, chats, length, threads) for cache in (usual, small)))
+            base, other = (step_of(network, cache, chats, length, threads) for cache in (usual, small))
+            cost = ratio(base, other)
             print(
                 f"{chats} chats, context {length}: in int8 keys and values take {small.byte_count / 2**20:.0f} MiB, "
                 f"{small.byte_count / usual.byte_count:.2f} times those in {name_of(network.cache_dtype)}, and a step "
