@@ -162,6 +162,8 @@ class EngineHost(QObject):
     def _on_loaded(self, key: str, info: ModelInfo) -> None:
         if key == self._next:
             self.set_current(key)
+        if key == self._current:
+            self._former = ""
         self.loaded.emit(key, info)
         self._show_stats()
         self._submit_waiting(key)

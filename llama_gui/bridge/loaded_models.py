@@ -257,8 +257,10 @@ class LoadedModels(QObject):
             wish.answer(is_granted=False)
             return
         model.wish = wish
-        if model.is_modest:
-            self.cancel(thread.key)
+        if model.is_modest:  # nobody has asked for it, so nobody is told
+            model.lose(thread)
+            self._drop(thread)
+            self.changed.emit()
         else:
             self._make_room(model)
 

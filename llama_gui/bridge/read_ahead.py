@@ -76,7 +76,9 @@ class ReadAhead(QObject):
 
     @Slot()
     def _wait(self) -> None:
-        is_due = self._is_wanted and (self._is_stale or self._key != self._model())
+        key = self._model()
+        is_absent = self._host.models.engine_of(key) is None and key != self._prepared
+        is_due = self._is_wanted and (self._is_stale or self._key != key or is_absent)
         if is_due and not self._timer.isActive():
             self._timer.start()
 
@@ -123,6 +125,7 @@ class ReadAhead(QObject):
     def _on_loaded(self, key: str, _info: ModelInfo) -> None:
         self.note_change()
         if key == self._model():
+            self._prepared = ""
             self._wait()
 
     @Slot(object)

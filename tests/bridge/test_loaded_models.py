@@ -142,10 +142,41 @@ def test_a_model_that_is_only_prepared_makes_nobody_go(qtbot: QtBot, host: Engin
     finish(qtbot, watch, host.submit(asking("Hi"), "a"))
     with qtbot.waitSignal(host.loaded):
         host.models.prepare("b")
-    with qtbot.waitSignal(host.load_cancelled):
-        host.models.prepare("c")
-    assert (host.models.state_of("c"), set(shelf.taken)) == ("absent", {"a.auto", "b.auto"})
+    told: list[str] = []
+    host.load_cancelled.connect(told.append)
+    host.models.prepare("c")
+    qtbot.waitUntil(lambda: host.models.state_of("c") == "absent")
+    assert set(shelf.taken) == {"a.auto", "b.auto"}
+    assert told == []
     assert finish(qtbot, watch, host.submit(asking("Hi"), "c")) == ["c.auto!!"]
+
+
+def test_a_model_that_is_only_prepared_stays_the_current_one(qtbot: QtBot, host: EngineHost, shelf: Shelf):
+    """Chats without a model of their own would ask another one."""
+    shelf.total = 25
+    watch = Watch(host)
+    for key in ("a", "b"):
+        with qtbot.waitSignal(host.loaded):
+            host.load(key)
+    host.models.unload("b")
+    qtbot.waitUntil(lambda: set(shelf.taken) == {"a.auto"})
+    finish(qtbot, watch, host.submit(asking("Hi"), "c"))
+    assert host.current == "b"
+    host.models.prepare("b")
+    qtbot.waitUntil(lambda: host.models.state_of("b") == "absent")
+    assert host.current == "b"
+
+
+def test_a_load_that_is_given_up_later_does_not_bring_an_older_model_back(qtbot: QtBot, host: EngineHost, shelf: Shelf):
+    for key in ("a", "b"):
+        with qtbot.waitSignal(host.loaded):
+            host.load(key)
+    host.models.unload("b")
+    qtbot.waitUntil(lambda: "b.auto" not in shelf.taken)
+    shelf.gates["b"] = threading.Event()
+    host.models.load("b")
+    host.models.cancel("b")
+    assert host.current == "b"
 
 
 def test_a_model_that_is_being_prepared_takes_room_when_it_is_asked(

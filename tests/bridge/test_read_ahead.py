@@ -262,6 +262,17 @@ def test_a_model_that_is_not_in_memory_is_loaded_with_the_first_key(qtbot: QtBot
     desk.wait_for_reading(1)  # without another key
 
 
+def test_a_model_that_goes_while_a_message_is_written_is_loaded_again(qtbot: QtBot, make):
+    desk = make(ScriptedEngine(), ScriptedEngine())
+    desk.write("w")
+    for text in ("wh", "why"):
+        qtbot.wait(3 * PAUSE_MS)
+        desk.host.models.unload(desk.session.model)
+        qtbot.waitUntil(lambda: not desk.host.models.loaded_keys())
+        with qtbot.waitSignal(desk.host.loaded):
+            desk.session.note_draft(Draft(text))
+
+
 def test_a_model_for_which_there_is_no_room_is_tried_once_for_a_message(qtbot: QtBot, make, monkeypatch):
     desk = make()
     model = desk.session.model

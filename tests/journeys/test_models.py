@@ -244,6 +244,29 @@ def test_a_load_that_fails_leaves_the_tab_as_it_was(window: MainWindow, qtbot: Q
     assert not any(settings.model_path for settings in kept)
 
 
+def test_writing_to_a_model_for_which_there_is_no_room_changes_nothing(
+    window: MainWindow, qtbot: QtBot, tiny: str, gate: Gate
+):
+    """Nobody has asked yet: neither how it is to be loaded nor who answers is another."""
+    models, tab = window._host.models, window.deck.current()
+    answer(qtbot, tab, "What is this application?")
+    choose(window, tiny)
+    qtbot.waitUntil(lambda: models.engine_of(tiny) is not None, timeout=SECONDS)
+    models.unload(tiny)
+    qtbot.waitUntil(lambda: models.state_of(tiny) == "absent", timeout=SECONDS)
+    gate.free = lambda: 500_000_000
+    options = LoadOptions("float32", max_context=512)
+    window.models.set_options(tiny, options)
+    orders = len(gate.orders)
+    qtbot.keyClicks(tab.composer.edit, "Hi there")
+    qtbot.waitUntil(lambda: len(gate.orders) == orders + 1, timeout=SECONDS)
+    qtbot.waitUntil(lambda: models.state_of(tiny) == "absent", timeout=SECONDS)
+    assert models.options_of(tiny) == options
+    assert (tab.session.model, window._host.current) == (tiny, tiny)
+    assert window.status.state.text() == ""
+    assert not tab.notice.isVisible()
+
+
 def test_a_load_waits_for_memory_and_says_so(window: MainWindow, qtbot: QtBot, tiny: str, gate: Gate):
     busy, tab = window.deck.current(), window.deck.new_tab()
     make_endless(window, busy)
