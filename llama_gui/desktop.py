@@ -141,7 +141,8 @@ def _fail(application: "QApplication", paths: Paths, text: str) -> int:
     print(f"llama-gui: {text}", file=sys.stderr)
     settings, _ = _settings(paths)
     install_language(application, paths.resources, settings.language, settings.layout_direction)
-    QMessageBox.information(None, "llama-gui", breakable(problem_text(text)))  # type: ignore[arg-type]
+    # Names of folders are no longer than a line of the box, or wrap in it.
+    QMessageBox.information(None, "llama-gui", breakable(problem_text(text), 64))  # type: ignore[arg-type]
     return 1
 
 
