@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from llama_gui.errors import SettingsError
@@ -24,9 +24,9 @@ def path(tmp_path: Path) -> Path:
 
 def test_they_come_back(path: Path):
     assert load_settings(path) == (UserSettings(), "")
-    for settings in (CHANGED, UserSettings(split_chats=("a", "b"), split_share=0.4), UserSettings()):
-        save_settings(path, settings)
-        assert load_settings(path) == (settings, "")
+    for kept in (CHANGED, UserSettings(split_chats=("a", "b"), split_share=0.4), UserSettings()):
+        save_settings(path, kept)
+        assert load_settings(path) == (kept, "")
     assert [part.name for part in path.parent.iterdir()] == ["settings.json"]
 
 
@@ -85,6 +85,7 @@ NAMES = st.sampled_from([field.name for field in fields(UserSettings)])
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # where others have the cores
 @given(st.dictionaries(NAMES, VALUES | st.lists(VALUES, max_size=3) | st.dictionaries(NAMES, VALUES, max_size=2)))
 def test_no_content_makes_it_fail(value: object):
     settings, _ = _parse(json.dumps(value).encode())
