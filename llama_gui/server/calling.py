@@ -31,6 +31,8 @@ class CallSplit:
 
 def opening(asked: Asked, engine: ServedEngine, choice: int) -> str:
     """The tag that the prompt ends with: without it no client could tell the reasoning from the answer."""
+    if not asked.is_chat:  # no template made that prompt
+        return ""
     request = asked.requests[choice]
     if (request.chat_template_kwargs or {}).get("add_generation_prompt") is False:
         return ""

@@ -25,24 +25,26 @@ class Piece:
 
 
 class AnswerPieces:
-    """Takes one answer apart while it is written."""
+    """Takes one answer apart while it is written. One that goes on with a text has no parts: it is text as it is."""
 
     def __init__(self, asked: Asked, engine: ServedEngine) -> None:
         begun = opening(asked, engine, 0)
         self._asked = asked
         self._split = CallSplit(asked, begun)
-        self._thinking = ThinkingSplit(begun)
+        self._thinking = ThinkingSplit(begun) if asked.is_chat else None
 
     def push(self, text: str) -> list[Piece]:
         """More of the answer; what of that is certain."""
         if self._split.forced is not None:
             called = self._split.forced.push(text)
             return [Piece("tool_use", piece.arguments, piece.name, piece.begins) for piece in called]
+        if self._thinking is None:
+            return _told(("", text))
         return _told(self._thinking.push(self._split.push(text)))
 
     def finish(self) -> list[Piece]:
         """What is left at the end: the rest of what is said, and the calls that the model made by itself."""
-        if self._split.forced is not None:
+        if self._split.forced is not None or self._thinking is None:
             return []
         left = self._split.finish()
         said = [*_told(self._thinking.push(left.text)), *_told(self._thinking.finish())]

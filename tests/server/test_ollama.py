@@ -78,6 +78,16 @@ def test_thoughts_and_calls_stand_apart(serve: Serve):
     assert engine.requests[0].tools == [WEATHER]
 
 
+@pytest.mark.parametrize("text", ["    return 1\n", "<think>\nHm\n</think>\n\nNo.", "\n \n"])
+@pytest.mark.parametrize("way", [{"raw": True}, {"suffix": "\n"}])
+def test_what_goes_on_with_a_text_stays_as_it_is(serve: Serve, way: dict[str, Any], text: str):
+    """No template made its prompt: nothing in it is thought."""
+    engine = ServedScript({"def f():\n": [text[at : at + 3] for at in range(0, len(text), 3)]})
+    engine.info = replace(engine.info, thinking=True, thinking_tag="<think>\n")
+    reply = both(serve(engine), GENERATE, {"prompt": "def f():\n", **way})
+    assert (reply["response"], "thinking" in reply) == (text, False)
+
+
 def test_what_is_asked_comes_to_the_engine():
     called = {"role": "assistant", "content": "", "thinking": "Hm.", "tool_calls": [{"function": {"name": "weather"}}]}
     told = {"role": "tool", "content": "rain", "tool_name": "weather"}
