@@ -235,18 +235,23 @@ class ChatTemplate:
     @cached_property
     def call_manners(self) -> tuple[Manner, ...]:
         """How the model writes calls; () where it knows no tools."""
-
-        def has(text: str) -> bool:
-            return text in self._source or self._tokenizer.id_of(text) is not None
-
         if not self.knows_tools or self._has_channels:  # their calls have a form of their own
             return ()
-        return manners_of(has, self._called, are_told=self._wants_told_tools)
+        return manners_of(self._has, self._called, are_told=self._wants_told_tools)
 
     @cached_property
     def lists_calls(self) -> bool:
         """Whether the model writes several calls as one list."""
         return self.knows_tools and are_lists(self.call_manners, self._called)
+
+    @cached_property
+    def wraps_answers(self) -> bool:
+        """Whether the model knows tags for what it says behind its thoughts, as Granite does."""
+        return self._has("<response>")
+
+    def _has(self, text: str) -> bool:
+        """Whether the model knows `text` from its template, or as a token."""
+        return text in self._source or self._tokenizer.id_of(text) is not None
 
     def _called(self, answer: Message | None) -> str:
         messages = [Message("user", "?"), *([answer] if answer is not None else [])]

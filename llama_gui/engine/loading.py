@@ -340,6 +340,7 @@ def load_model(
         lists_calls=template is not None and template.lists_calls,
         efforts=template.efforts() if template is not None else (),
         cache_dtype=name_of(network.cache_dtype),
+        wraps_answers=template is not None and template.wraps_answers,
     )
     eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
     eos_token_ids -= tokenizer.going_on_ids

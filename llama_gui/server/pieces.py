@@ -8,6 +8,7 @@ from llama_gui.server.asked import Asked
 from llama_gui.server.calling import CallSplit, limited, opening
 from llama_gui.server.served import ServedEngine
 from llama_gui.server.thinking import ThinkingSplit
+from llama_gui.server.wrapping import StreamedAnswer, WholeAnswer
 from llama_gui.vocabulary import TokenOutput
 
 Kind = Literal["thinking", "text", "tool_use"]
@@ -31,7 +32,7 @@ class AnswerPieces:
         begun = opening(asked, engine, 0)
         self._asked = asked
         self._split = CallSplit(asked, begun)
-        self._thinking = ThinkingSplit(begun) if asked.is_chat else None
+        self._thinking = ThinkingSplit(begun, _wrapping(asked, engine)) if asked.is_chat else None
 
     def push(self, text: str) -> list[Piece]:
         """More of the answer; what of that is certain."""
@@ -54,10 +55,16 @@ class AnswerPieces:
 
 
 def pieces_of(asked: Asked, engine: ServedEngine, outputs: Iterable[TokenOutput]) -> list[Piece]:
-    """Those of a whole answer, the same that a stream of it has."""
+    """Those of a whole answer, the same that a stream of it has, but for what `wrapping` says."""
     pieces = AnswerPieces(asked, engine)
     found = [piece for output in outputs for piece in pieces.push(output.text)]
     return [*found, *pieces.finish()]
+
+
+def _wrapping(asked: Asked, engine: ServedEngine) -> WholeAnswer | StreamedAnswer | None:
+    if not engine.info.wraps_answers:
+        return None
+    return StreamedAnswer() if asked.stream else WholeAnswer()
 
 
 def _told(parted: tuple[str, str]) -> list[Piece]:

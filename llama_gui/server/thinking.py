@@ -2,28 +2,29 @@
 
 import re
 
-from llama_gui.tool_calls import Thoughts, overlap
+from llama_gui.server.wrapping import StreamedAnswer, WholeAnswer
+from llama_gui.tool_calls import Thoughts
 from llama_gui.vocabulary import THINKING_TAGS
 
 _NAMES = "|".join(THINKING_TAGS)
 _OPENING = re.compile(rf"\A\s*<(?:{_NAMES})>", re.IGNORECASE)
-_WRAP, _WRAP_END = "<response>", "</response>"
 _CLOSING = re.compile(rf"</(?:{_NAMES})>\Z", re.IGNORECASE)
 
 
 class ThinkingSplit:
-    """Parts one answer. `opening`: what the prompt says of it already, as in `ModelInfo.opening`.
+    """Parts one answer. `opening`: what the prompt says of it already, as in `ModelInfo.opening`; `wrapping`: what
+    takes away the tags around what is said behind thoughts, where the model is told to write some.
 
     White space around what is thought belongs to the tags. That with which an answer begins is held back until a word
     comes: nothing but white space before a call is no text.
     """
 
-    def __init__(self, opening: str = "") -> None:
+    def __init__(self, opening: str = "", wrapping: WholeAnswer | StreamedAnswer | None = None) -> None:
         self._thoughts = Thoughts()
         self._is_opened = False
         self._has_thought = False
         self._behind = ""  # white space behind what was thought
-        self._wrapping = _Wrapping()
+        self._wrapping = wrapping
         self._has_answered = False
         self._before = ""  # white space before the answer
         if opening:
@@ -36,7 +37,7 @@ class ThinkingSplit:
     def finish(self) -> tuple[str, str]:
         """What is left at the end, but for white space."""
         thought, said = self._parted(*self._thoughts.finish())
-        return thought, said + self._wrapping.finish()
+        return thought, said if self._wrapping is None else said + self._wrapping.finish()
 
     @property
     def blank(self) -> str:
@@ -58,7 +59,7 @@ class ThinkingSplit:
 
     def _answer(self, text: str) -> str:
         if self._is_opened:
-            return self._wrapping.push(text)
+            return self._behind_thoughts(text)
         if self._has_answered:
             return text
         text = self._before + text
@@ -66,35 +67,7 @@ class ThinkingSplit:
         self._before = "" if self._has_answered else text
         return text if self._has_answered else ""
 
-
-class _Wrapping:
-    """An answer behind thoughts without the tags that Granite writes around it, and without white space there."""
-
-    def __init__(self) -> None:
-        self._held = ""  # at the beginning or the end, which may be a tag
-        self._begins = True
-        self._is_wrapped = False
-        self._has_words = False
-
-    def push(self, text: str) -> str:
-        text, self._held = self._held + text, ""
-        if self._begins:
-            text = text.lstrip()
-            if len(text) < len(_WRAP) and _WRAP.startswith(text.lower()):
-                self._held = text
-                return ""
-            self._begins, self._is_wrapped = False, text.lower().startswith(_WRAP)
-            text = text[len(_WRAP) :] if self._is_wrapped else text
-        if not self._is_wrapped:
-            return text
-        text = text if self._has_words else text.lstrip()
-        words = text.rstrip()
-        is_end = words.lower().endswith(_WRAP_END)
-        kept = len(_WRAP_END) if is_end else overlap(words.lower(), _WRAP_END) if words == text else 0
-        said = words[: len(words) - kept].rstrip()
-        self._held, self._has_words = text[len(said) :], self._has_words or bool(said)
-        return said
-
-    def finish(self) -> str:
-        held, self._held = self._held, ""
-        return held if self._begins or not _WRAP_END.startswith(held.strip().lower()) else ""
+    def _behind_thoughts(self, text: str) -> str:
+        text = text if self._has_answered else text.lstrip()
+        self._has_answered |= bool(text)
+        return text if self._wrapping is None else self._wrapping.push(text)

@@ -134,6 +134,7 @@ class ModelInfo:
     lists_calls: bool = False
     efforts: tuple[Effort, ...] = ()
     cache_dtype: str = ""
+    wraps_answers: bool = False
 
     def opening(self, thinking: bool | Effort | None) -> str:
         """The tag that an answer begins behind, for `GenerateRequest.thinking`; "": none."""

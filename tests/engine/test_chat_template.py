@@ -474,3 +474,16 @@ def test_whether_it_writes_calls_as_a_list(tmp_path: Path, calls: str, lists: bo
     template = make(tmp_path, told + turns.replace("CALLS", calls))
     assert template is not None
     assert template.lists_calls is lists
+
+
+@pytest.mark.parametrize(
+    ("told", "wraps"),
+    [
+        ("Write your thoughts between <think></think> and write your response between <response></response>.", True),
+        ("Write your thoughts between <think></think>. <tool_response></tool_response>", False),
+    ],
+)
+def test_whether_it_tells_of_tags_around_an_answer(tmp_path: Path, told: str, wraps: bool):
+    template = make(tmp_path, f"{{% if thinking %}}{told}{{% endif %}}{{{{ messages[0].content }}}}")
+    assert template is not None
+    assert template.wraps_answers is wraps

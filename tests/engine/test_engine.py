@@ -568,6 +568,13 @@ def test_an_answer_goes_on_behind_the_tag_that_its_prompt_ends_with(tmp_path, lo
     assert answer("<think>\n") == answer("")
 
 
+@pytest.mark.parametrize(("said", "wraps"), [("", False), ("<response></response>", True)])
+def test_a_model_that_is_told_to_wrap_its_answers_says_so(tmp_path, load, said: str, wraps: bool):
+    folder = write_tiny_llama(tmp_path / "wraps")
+    (folder / "chat_template.jinja").write_text(f"Hi{{% if thinking %}}{said}{{% endif %}}")
+    assert load(folder=folder).info.wraps_answers is wraps
+
+
 def test_an_answer_keeps_a_tag_that_its_prompt_does_not_end_with(tmp_path, load):
     folder = write_tiny_llama(tmp_path / "switch")
     (folder / "chat_template.jinja").write_text("Hi<think>{% if enable_thinking is false %}</think>{% endif %}")

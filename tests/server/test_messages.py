@@ -19,6 +19,7 @@ from llama_gui.server.schema import read_chat
 from llama_gui.server.serve import ApiServer
 from llama_gui.server.served import FixedModels, LazyModels
 from llama_gui.server.thinking import ThinkingSplit
+from llama_gui.server.wrapping import StreamedAnswer, WholeAnswer
 from tests.server.conftest import KEY, Serve, ServedScript, ask, connect, exchange, head, post, question
 from tests.server.test_connection import eventually
 from tests.server.test_routes import dechunk
@@ -239,7 +240,19 @@ def test_whether_a_model_thinks_is_its_own_switch(thinking: Any, expected: bool 
     assert request.thinking is expected
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 100])
+SIZES = pytest.mark.parametrize("size", [1, 2, 3, 100])
+
+
+def parted(text: str, size: int, wrapping: WholeAnswer | StreamedAnswer | None = None) -> tuple[str, str, str]:
+    """What is thought and said in a text that comes in pieces of this size, and what is held back to the end."""
+    split = ThinkingSplit(wrapping=wrapping)
+    parts = [split.push(text[at : at + size]) for at in range(0, len(text), size)]
+    parts.append(split.finish())
+    return "".join(p[0] for p in parts), "".join(p[1] for p in parts), split.blank
+
+
+@SIZES
+@pytest.mark.parametrize("kind", [WholeAnswer, StreamedAnswer, None])
 @pytest.mark.parametrize(
     ("text", "thought", "said"),
     [
@@ -247,9 +260,7 @@ def test_whether_a_model_thinks_is_its_own_switch(thinking: Any, expected: bool 
         ("<think>a\n\nb</think>c", "a\n\nb", "c"),
         ("<THINK> `</think>` is the tag.</THINK>\n", "`</think>` is the tag.", ""),
         ("<think>\nnever ends </thi", "never ends </thi", ""),
-        ("<think>a</think>\n<response>\nb c\n</response>\n", "a", "b c"),
-        ("<think>a</think><Response>b </response> c</resp", "a", "b </response> c"),
-        ("<think>a</think><response>b <", "a", "b"),
+        ("<think>a</think>\n \n b \n", "a", "b \n"),
         ("<think>a</think><resp", "a", "<resp"),
         ("<think>a</think><responses> b </response>", "a", "<responses> b </response>"),
         ("<response>b</response>", "", "<response>b</response>"),
@@ -259,12 +270,49 @@ def test_whether_a_model_thinks_is_its_own_switch(thinking: Any, expected: bool 
         (" \n", "", ""),
     ],
 )
-def test_thoughts_are_told_from_answers_wherever_the_text_is_cut(size: int, text: str, thought: str, said: str):
-    split = ThinkingSplit()
-    parts = [split.push(text[at : at + size]) for at in range(0, len(text), size)]
-    parts.append(split.finish())
-    assert ("".join(p[0] for p in parts), "".join(p[1] for p in parts)) == (thought, said)
-    assert split.blank == (text if text.isspace() else "")
+def test_thoughts_are_told_from_answers_wherever_the_text_is_cut(
+    size: int, kind: Any, text: str, thought: str, said: str
+):
+    blank = text if text.isspace() else ""
+    assert parted(text, size, kind and kind()) == (thought, said, blank)
+
+
+@SIZES
+@pytest.mark.parametrize(
+    ("text", "whole", "streamed"),
+    [
+        ("\n<response>\nb c\n</response>\n", "b c", "b c"),
+        ("<Response>b</RESPONSE>", "b", "b"),
+        ("<response>a <response>b</response> c</response>", "a <response>b</response> c", "same"),
+        ("<response></response>", "", ""),
+        # No pair around everything is none; in a stream the first tag is gone before that is known.
+        ("<response>b </response> c", "<response>b </response> c", "b </response> c"),
+        ("<response>b</response>, <response>c</response>", "same", "b</response>, <response>c"),
+        ("<response>b <", "<response>b <", "b"),
+        ("<response>b </resp", "<response>b </resp", "b"),
+        ("b</response>", "b</response>", "b</response>"),
+    ],
+)
+def test_tags_that_a_model_is_told_to_write_around_an_answer(size: int, text: str, whole: str, streamed: str):
+    whole = text if whole == "same" else whole
+    streamed = whole if streamed == "same" else streamed
+    for kind, said in ((WholeAnswer, whole), (StreamedAnswer, streamed)):
+        assert parted(f"<think>a</think>{text}", size, kind())[:2] == ("a", said)
+    assert parted(f"<think>a</think>{text}", size)[:2] == ("a", text.lstrip())  # it is not told so
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_tags_that_a_person_asked_for_stay(serve: Serve, is_told: bool):
+    said = "<response><id>1</id></response>\n\nThat is the XML."
+    wrapped = ["<think>.</think>", "<resp", "onse>", "Ho.", "</response>"]
+    engine = ServedScript({"Hi?": ["<think>I see.</think>\n", said[:3], said[3:]], "Ho?": wrapped})
+    engine.info = replace(engine.info, wraps_answers=is_told)
+    server = serve(engine)
+    assert ask(server, body_of("Hi?"), PATH)[1]["content"][1] == {"type": "text", "text": said}
+    if not is_told:
+        assert both(server, body_of("Hi?"))["content"][1]["text"] == said
+    expected = "Ho." if is_told else "<response>Ho.</response>"
+    assert both(server, body_of("Ho?"))["content"][1]["text"] == expected
 
 
 # --- what is called
