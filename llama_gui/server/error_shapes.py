@@ -1,8 +1,9 @@
-"""The shape of a refusal: that of the protocol in which was asked."""
+"""The shape and the words of a refusal: those of the protocol in which was asked."""
 
+from collections.abc import Callable
 from typing import Any
 
-from llama_gui.server.asgi import Scope
+from llama_gui.server.asgi import App, Receive, Scope, Send
 from llama_gui.server.messages.errors import error_body, is_of_anthropic
 from llama_gui.server.refusal import RefusedError
 
@@ -14,3 +15,15 @@ def refusal_body(refused: RefusedError, scope: Scope, request_id: str) -> dict[s
     if scope["path"].startswith("/api/"):  # Ollama's
         return {"error": refused.message}
     return refused.body
+
+
+def in_words(app: App, words: Callable[[RefusedError], RefusedError]) -> App:
+    """`app`, whose requests are read as those of chats; what is refused is told in the words of their protocol."""
+
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await app(scope, receive, send)
+        except RefusedError as error:
+            raise words(error) from error
+
+    return handle

@@ -17,7 +17,7 @@ from llama_gui.server.asgi import App, Receive, Scope, Send
 from llama_gui.server.asked import Asked
 from llama_gui.server.body import HungUpError, read_body, unless_gone
 from llama_gui.server.elsewhere import why_not
-from llama_gui.server.error_shapes import refusal_body
+from llama_gui.server.error_shapes import in_words, refusal_body
 from llama_gui.server.generating import Generator, send_json
 from llama_gui.server.json_body import dump, read_object
 from llama_gui.server.limits import ServerLimits
@@ -90,9 +90,9 @@ class Routes:
             self._route("GET", "/v1/models/{name:path}", self._show_model),
             self._route("POST", "/v1/chat/completions", self._generating(read_chat)),
             self._route("POST", "/v1/completions", self._generating(read_completion)),
-            self._route("POST", "/v1/responses", _in_words(self._generating(read_response), in_words_of_responses)),
-            self._route("POST", "/v1/messages", _in_words(self._generating(read_message), in_words_of_messages)),
-            self._route("POST", "/v1/messages/count_tokens", _in_words(counting, in_words_of_messages)),
+            self._route("POST", "/v1/responses", in_words(self._generating(read_response), in_words_of_responses)),
+            self._route("POST", "/v1/messages", in_words(self._generating(read_message), in_words_of_messages)),
+            self._route("POST", "/v1/messages/count_tokens", in_words(counting, in_words_of_messages)),
             self._route("GET", "/tokenizer_info", self._tokenizer_info),
             self._route("POST", "/tokenize", self._asking(tokenize)),
             self._route("POST", "/detokenize", self._asking(detokenize)),
@@ -176,18 +176,6 @@ class Routes:
             await send_json(send, await asyncio.to_thread(answer))
 
         return handle
-
-
-def _in_words(handler: Handler, words: Callable[[RefusedError], RefusedError]) -> Handler:
-    """`handler`, whose requests are read as those of chats; what is refused is told in the words of their protocol."""
-
-    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await handler(scope, receive, send)
-        except RefusedError as error:
-            raise words(error) from error
-
-    return handle
 
 
 def _without_end_slash(app: App) -> App:

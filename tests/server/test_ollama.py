@@ -117,14 +117,19 @@ def test_what_is_asked_comes_to_the_engine():
     begun = {"messages": [*question()["messages"], {"role": "assistant", "content": "Well"}], "think": False}
     (request,) = read_ollama_chat(begun).requests
     assert (request.answer_text, request.thinking) == ("Well", False)
+    (request,) = read_ollama_generate({"prompt": "a", "options": {"num_predict": 0}}).requests
+    assert request.max_tokens is None  # as Ollama's runner has it
     (request,) = read_ollama_generate({"prompt": "a", "suffix": "b"}).requests
     assert (request.prompt, request.suffix) == ("a", "b")
 
 
 def test_an_answer_has_the_form_that_is_asked_for(serve: Serve, starter: Engine):
     schema = {"type": "object", "properties": {"n": {"enum": [1, 2]}}, "required": ["n"]}
-    reply = both(serve(starter), CHAT, {**question(ASKED), "format": schema, "options": {"temperature": 0}})
+    server = serve(starter)
+    reply = both(server, CHAT, {**question(ASKED), "format": schema, "options": {"temperature": 0}})
     assert json.loads(reply["message"]["content"])["n"] in (1, 2)
+    status, reply = ask(server, {**question(), "format": {"type": "bogus"}}, CHAT)
+    assert (status, reply["error"][:28]) == (400, "format is {'type': 'bogus'},")
     schema = read_ollama_generate({"prompt": "x", "format": "json"}).requests[0].json_schema
     assert schema is not None
     assert schema["type"] == "object"
@@ -152,6 +157,33 @@ def test_what_is_wrong_is_named(read: Any, change: dict[str, Any], param: str):
     with pytest.raises(RefusedError) as caught:
         read({"prompt": "Hi", **question(), **change})
     assert (caught.value.status, caught.value.param) == (400, param)
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "words"),
+    [
+        (CHAT, {"options": {"num_predict": 2.5}}, "options.num_predict is 2.5, but"),
+        (CHAT, {"options": {"repeat_penalty": 0.0}}, "options.repeat_penalty is 0.0, but"),
+        (CHAT, {"options": {"repeat_penalty": "x"}}, "options.repeat_penalty is 'x', but"),
+        (CHAT, {"options": {"repeat_last_n": -2}}, "options.repeat_last_n is -2, but"),
+        (CHAT, {"options": {"top_k": "stop"}}, "options.top_k is 'stop', but"),
+        (CHAT, {"options": {"stop": 5}}, "options.stop is 5, but"),
+        (CHAT, {"options": {"mirostat": 2}}, "options.mirostat is not supported"),
+        (CHAT, {"think": "max"}, "think is 'max', but it must be true, false, or one of low, medium, high."),
+        (CHAT, question("word " * 60), "However, your messages resulted in"),
+        (GENERATE, {"prompt": "word " * 60}, "However, your prompt resulted in"),
+        (GENERATE, {"prompt": "word " * 60, "raw": True}, "However, your prompt resulted in"),
+        (GENERATE, {"prompt": "", "suffix": "y"}, "prompt is '', but it must be a text that is not empty where raw or"),
+        (GENERATE, {"prompt": "", "raw": True, "system": "x"}, "prompt is '', but it must be a text that is not empty"),
+    ],
+)
+def test_what_is_refused_is_called_as_it_was_sent(serve: Serve, path: str, change: dict[str, Any], words: str):
+    asked = question() if path == CHAT else {"prompt": "Hi"}
+    server = serve(ServedScript(max_context=50))
+    status, reply = ask(server, {**asked, "stream": False, "truncate": False, **change}, path)
+    assert (status, words in reply["error"]) == (400, True), reply
+    for name in ("max_tokens", "repetition_penalty", "penalty_window", "response_format", "token ids"):
+        assert name not in reply["error"]
 
 
 def test_who_asks_nothing_gets_the_model_ready(serve: Serve):

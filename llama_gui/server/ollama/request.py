@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from llama_gui.server.asked import Asked, Protocol
+from llama_gui.server.refusal import RefusedError, renamed
 from llama_gui.server.refused_fields import Cannot, refuse_what_we_cannot
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.sampling_fields import MOST_TOKENS
@@ -25,6 +26,16 @@ _DRAWING = (
 )  # fmt: skip
 """The options that concern an answer. The others say how a model is loaded, which is not for clients to say here."""
 _LEVELS = ("low", "medium", "high")
+_NAMES = {
+    **{name: f"options.{name}" for name in _DRAWING},
+    "max_tokens": "options.num_predict",
+    "repetition_penalty": "options.repeat_penalty",
+    "penalty_window": "options.repeat_last_n",
+    "response_format": "format",
+    "reasoning_effort": "think",
+    "continue_final_message": "messages",
+}
+"""What a field is called in a chat or completion request -> where it stands here."""
 
 
 def wants_only_a_load(body: Mapping[str, Any]) -> bool:
@@ -57,6 +68,8 @@ def read_ollama_generate(body: Mapping[str, Any]) -> Asked:
     refuse_what_we_cannot(fields, _CANNOT)
     prompt, system = fields.text("prompt") or "", fields.text("system")
     if fields.flag("raw") or fields.text("suffix"):
+        if not prompt:
+            raise fields.wrong("prompt", "a text that is not empty where raw or suffix is given: that is gone on with")
         asked = read_completion({**_common(fields), "prompt": prompt, "suffix": fields.get("suffix")})
         return _as_asked(fields, asked, "ollama-generate")
     turns = [("system", system), ("user", prompt)]
@@ -64,9 +77,21 @@ def read_ollama_generate(body: Mapping[str, Any]) -> Asked:
     return _chat(fields, messages, "ollama-generate")
 
 
+def in_words_of_chat(refused: RefusedError) -> RefusedError:
+    """A refusal of a chat request for who has sent the body of /api/chat."""
+    return renamed(refused, _NAMES)
+
+
+def in_words_of_generate(refused: RefusedError) -> RefusedError:
+    """A refusal of a chat or completion request for who has sent the body of /api/generate, which has no messages."""
+    return renamed(refused, {**_NAMES, "messages": "prompt", "continue_final_message": "prompt"})
+
+
 def _chat(fields: Fields, messages: list[dict[str, Any]], protocol: Protocol, **more: Any) -> Asked:
     think = fields.get("think")
-    level = None if think is None or isinstance(think, bool) else fields.one_of("think", _LEVELS)
+    level = None if isinstance(think, bool) else think
+    if level is not None and level not in _LEVELS:
+        raise fields.wrong("think", f"true, false, or one of {', '.join(_LEVELS)}")
     asked = read_chat({**_common(fields), "messages": messages, "reasoning_effort": level, **more})
     thinking = think if isinstance(think, bool) or think is None else True
     requests = tuple(replace(request, thinking=thinking) for request in asked.requests)
@@ -88,7 +113,7 @@ def _common(fields: Fields) -> dict[str, Any]:
     return {
         **{name: options.get(name) for name in _DRAWING},
         "model": fields.text("model"),
-        "max_tokens": -1 if limit is None or limit < 0 else limit,
+        "max_tokens": limit if limit is not None and limit > 0 else -1,  # no limit, and so is 0
         "stream": not fields.has("stream") or fields.flag("stream"),
         "response_format": _format(fields),
     }

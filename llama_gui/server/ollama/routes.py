@@ -8,12 +8,19 @@ from llama_gui.server.about import version
 from llama_gui.server.asgi import Receive, Scope, Send
 from llama_gui.server.asked import Asked
 from llama_gui.server.body import read_body, unless_gone
+from llama_gui.server.error_shapes import in_words
 from llama_gui.server.generating import Generator, send_json
 from llama_gui.server.json_body import dump, read_object
 from llama_gui.server.limits import ServerLimits
 from llama_gui.server.ollama.about import show, tags
 from llama_gui.server.ollama.lines import LineForm
-from llama_gui.server.ollama.request import read_ollama_chat, read_ollama_generate, wants_only_a_load
+from llama_gui.server.ollama.request import (
+    in_words_of_chat,
+    in_words_of_generate,
+    read_ollama_chat,
+    read_ollama_generate,
+    wants_only_a_load,
+)
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.served import Models, name_for
@@ -33,9 +40,11 @@ class OllamaRoutes:
 
     def handlers(self) -> list[tuple[str, str, Handler]]:
         """Each with its method and path."""
+        chat = self._answering(read_ollama_chat, is_chat=True)
+        generate = self._answering(read_ollama_generate, is_chat=False)
         return [
-            ("POST", "/api/chat", self._answering(read_ollama_chat, is_chat=True)),
-            ("POST", "/api/generate", self._answering(read_ollama_generate, is_chat=False)),
+            ("POST", "/api/chat", in_words(chat, in_words_of_chat)),
+            ("POST", "/api/generate", in_words(generate, in_words_of_generate)),
             ("POST", "/api/show", self._show),
             ("GET", "/api/tags", self._tags),
             ("GET", "/api/version", self._version),
