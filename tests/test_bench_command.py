@@ -6,6 +6,7 @@ import pytest
 
 from llama_gui.__main__ import main
 from llama_gui.engine import native_library
+from llama_gui.engine.presets import PRESETS
 from tests.fakes.tiny_llama import write_tiny_llama
 
 FIELDS = {
@@ -72,3 +73,10 @@ def test_what_cannot_be_measured_is_told_in_one_sentence(capsys, arguments, name
     assert err.startswith("llama-gui: ")
     assert named in err
     assert len(err.splitlines()) == 1
+
+
+def test_the_help_names_every_preset(capsys):
+    with pytest.raises(SystemExit):
+        main(["bench", "--help"])
+    said = capsys.readouterr().out
+    assert [name for name in PRESETS if name not in said.replace("\n", "").replace(" ", "")] == []

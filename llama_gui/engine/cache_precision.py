@@ -40,8 +40,8 @@ def _refusal(precision: Precision, head_dim: int, device: torch.device, kernels:
         return "Keys and values in int8 (cache_dtype) run on the CPU only. Use auto."
     if kernels is None:
         return (
-            "Keys and values in int8 (cache_dtype) need our own kernels, which were not compiled here or do not run on "
-            "this CPU. Use auto."
+            "Keys and values in int8 (cache_dtype) need our own kernels, which are not compiled here, older than their "
+            "sources, or not for this CPU. Install llama-gui again, or use auto."
         )
     if precision.dtype != torch.float32:
         return (

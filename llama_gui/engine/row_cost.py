@@ -28,6 +28,15 @@ class RowCost:
         self._products = MEMORY * self._products + rows * seconds
 
     @property
+    def is_known(self) -> bool:
+        """Whether steps of late had different numbers of guesses; else nothing is learnt from them."""
+        return bool(self._count) and self._variance >= 1
+
+    @property
+    def _variance(self) -> float:
+        return self._squares - self._rows * self._rows / self._count
+
+    @property
     def of_step(self) -> float:
         """What a row adds to a step, as a share of a step without guesses."""
         if not self._count:
@@ -38,8 +47,7 @@ class RowCost:
     def _line(self) -> tuple[float, float]:
         """Seconds for each row, and of a step without any."""
         mean_rows, mean = self._rows / self._count, self._seconds / self._count
-        variance = self._squares - self._rows * mean_rows
         covariance = self._products - self._seconds * mean_rows
         expected = PRIOR * mean / (1 + PRIOR * mean_rows)
-        row = (covariance + _PRIOR_WEIGHT * expected) / (variance + _PRIOR_WEIGHT)
+        row = (covariance + _PRIOR_WEIGHT * expected) / (self._variance + _PRIOR_WEIGHT)
         return row, mean - row * mean_rows

@@ -19,7 +19,7 @@ from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model, model_folder, open_model
 from llama_gui.engine.prompt_lookup import Price
-from llama_gui.engine.row_cost import RowCost
+from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import GenerationError, InvalidRequestError, UnsupportedModelError
@@ -29,6 +29,9 @@ _log = logging.getLogger(__name__)
 FROM_TEXT = ("ngram", "auto")
 """What `Engine.load` calls guesses that need no other model."""
 _MOST_ANSWERS = 4  # for which a draft network guesses: each guess is a step of it
+# Steps that all have the same number of guesses do not tell what one costs. Then now and then none are made, or some as
+# if they were cheap.
+_TRY_EVERY, _TRIED, _TRIED_AT = 16, 2, 0.01
 _FIRST_LENGTH = 4
 _PAUSE = 16  # tokens without guesses, after guesses that were all wrong
 _CATCH_UP = 256  # prompt tokens that a draft network reads in a step: nobody may wait long for it
@@ -98,13 +101,16 @@ class Speculator:
     def __init__(self, proposer: Proposer) -> None:
         self.proposer = proposer
         self._costs: defaultdict[int, RowCost] = defaultdict(RowCost)  # by answers in a step
+        self._steps = 0
 
     def propose(self, sequence: Sequence, decodes: int) -> list[int]:
         """Tokens to run behind the last one of `sequence`, beside so many decodes in a step, itself included."""
-        row = self._costs[decodes].of_step
-        most = self.proposer.most_guesses
+        row, most = self._row(decodes), self.proposer.most_guesses
         if decodes > 1:  # the guesses of all do not make the others wait for longer than another step
             most = min(most, int(1 / row)) // decodes
+        if not self._costs[decodes].is_known and self._steps % _TRY_EVERY == 0:
+            turn = self._steps // _TRY_EVERY % 2
+            row, most = _TRIED_AT, min(turn * _TRIED, self.proposer.most_guesses // decodes)
         most = min(most, sequence.tokens_left - 1)
         return self.proposer.propose(sequence, most, Price(decodes, row)) if most > 0 else []
 
@@ -115,6 +121,12 @@ class Speculator:
     def record_step(self, decodes: int, guessed: int, seconds: float) -> None:
         """A step of so many decodes took `seconds`, with so many guesses for all of them and nothing of a prompt."""
         self._costs[decodes].record(guessed, seconds)
+        self._steps += 1
+
+    def _row(self, decodes: int) -> float:
+        """What a row costs in a step of so many decodes; as long as that is not known, in one of about as many."""
+        known = [number for number, cost in self._costs.items() if cost.is_known]
+        return self._costs[min(known, key=lambda number: abs(number - decodes))].of_step if known else PRIOR
 
     def forget(self, sequence: Sequence) -> None:
         """The sequence has ended."""

@@ -4758,8 +4758,8 @@
         <translation>Chats in acht Bit (cache_dtype int8) brauchen unsere eigenen Kernels, und diese CPU benutzt beim Datentyp {0} die von torch. Nimm auto.</translation>
     </message>
     <message>
-        <source>Keys and values in int8 (cache_dtype) need our own kernels, which were not compiled here or do not run on this CPU. Use auto.</source>
-        <translation>Chats in acht Bit (cache_dtype int8) brauchen unsere eigenen Kernels, die hier nicht übersetzt wurden oder auf dieser CPU nicht laufen. Nimm auto.</translation>
+        <source>Keys and values in int8 (cache_dtype) need our own kernels, which are not compiled here, older than their sources, or not for this CPU. Install llama-gui again, or use auto.</source>
+        <translation>Chats in acht Bit (cache_dtype int8) brauchen unsere eigenen Kernels. Hier sind sie nicht übersetzt, älter als ihr Quelltext oder nicht für diese CPU. Installiere llama-gui neu, oder nimm auto.</translation>
     </message>
     <message>
         <source>Keys and values in int8 (cache_dtype) run on the CPU only. Use auto.</source>

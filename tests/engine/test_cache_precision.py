@@ -34,7 +34,7 @@ def test_what_auto_is(dtype: str):
 @pytest.mark.parametrize(
     ("precision", "head_dim", "device", "compiled", "named"),
     [
-        (OURS, 64, CPU, False, "need our own kernels, which were not compiled here"),
+        (OURS, 64, CPU, False, "need our own kernels, which are not compiled here"),
         (Precision(torch.float16), 64, CARD, True, "run on the CPU only"),
         (Precision(torch.bfloat16), 64, CPU, True, "this CPU uses torch's for dtype bfloat16"),
         (OURS, 264, CPU, True, "those of this model have 264"),
@@ -44,7 +44,7 @@ def test_where_there_are_none_it_is_said_why_and_what_to_choose(
     dtype: str, precision: Precision, head_dim: int, device: torch.device, compiled: bool, named: str
 ):
     kernels = native_library.load() if compiled else None
-    with pytest.raises(UnsupportedModelError, match=f"{named}.* Use auto") as refusal:
+    with pytest.raises(UnsupportedModelError, match=f"{named}.* [Uu]se auto") as refusal:
         resolve_cache_dtype("int8", precision, head_dim, device, kernels)
     assert "cache_dtype" in str(refusal.value)
 

@@ -58,3 +58,17 @@ def test_steps_that_take_no_time_or_less_with_more_rows():
     for number in range(40):
         cost.record(number % 4, 0.01 * (number % 4))  # a step without guesses would take nothing
     assert cost.of_step > 1
+
+
+def test_steps_of_one_kind_teach_nothing():
+    for rows in (0, 3):
+        cost = RowCost()
+        for _ in range(50):
+            cost.record(rows, 0.03)
+        assert not cost.is_known
+    assert not RowCost().is_known
+    cost.record(5, 0.04)
+    assert cost.is_known
+    for _ in range(200):
+        cost.record(3, 0.03)
+    assert not cost.is_known  # it was long ago

@@ -11,7 +11,6 @@ import torch
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import load_model
-from llama_gui.engine.row_cost import PRIOR
 from llama_gui.engine.scheduler import TokenBudget
 from llama_gui.engine.speculation import DraftNetwork, Pace, Speculator
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError, UnsupportedModelError
@@ -162,27 +161,49 @@ def left(tokens):
     return SimpleNamespace(number=tokens, tokens_left=tokens)
 
 
+def counts(speculator, *decodes):
+    return [len(speculator.propose(left(100), number)) for number in decodes]
+
+
 def test_beside_many_decodes_nobody_guesses():
     speculator = Speculator(Certain())
-    assert [len(speculator.propose(left(100), decodes)) for decodes in (1, 2, 4, 10, 11)] == [12, 5, 2, 1, 0]
+    speculator.record_step(30, 0, 1.0)  # so that nothing is tried
+    assert counts(speculator, 1, 2, 4, 10, 11) == [12, 5, 2, 1, 0]
     assert speculator.propose(left(3), 1) == [1, 1]  # a guess behind the last token would be for nothing
     assert speculator.propose(left(1), 1) == []
 
 
 def test_guesses_for_one_make_the_others_wait_for_no_more_than_another_step():
-    """Where rows are dear, as they turn out to be in steps of so many answers."""
+    """Where rows are dear, as they turn out to be in steps of so many answers, and so of more."""
     speculator = Speculator(Certain())
     for guessed in 40 * (0, 2, 4):
         speculator.record_step(2, guessed, 1 + 0.25 * guessed)
-        speculator.record_step(9, 0, 1.0)
-    assert len(speculator.propose(left(100), 2)) == 2
-    assert len(speculator.propose(left(100), 3)) == int(1 / PRIOR) // 3
-    assert len(speculator.propose(left(100), 1)) == 12
+    speculator.record_step(30, 0, 1.0)
+    assert counts(speculator, 1, 2, 3) == [12, 2, 1]
+    for guessed in 40 * (0, 2, 4):
+        speculator.record_step(9, guessed, 1 + 0.02 * guessed)
+    assert counts(speculator, 3, 7, 9) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("answers", [1, 4, 9, 12])
+def test_what_a_row_costs_is_found_out_for_any_number_of_answers(answers):
+    """Where it is thought too dear, and where all guess the same, no step would tell."""
+    speculator = Speculator(Certain())
+    for _ in range(100):
+        guessed = sum(len(speculator.propose(left(100), answers)) for _ in range(answers))
+        speculator.record_step(answers, guessed, 1 + 0.03 * guessed)
+    assert speculator._costs[answers].is_known
+    assert speculator._row(answers) == pytest.approx(0.03, abs=0.02)
 
 
 def test_only_steps_that_read_no_prompt_tell_what_a_row_costs(load, monkeypatch):
-    told = []
-    monkeypatch.setattr(Speculator, "record_step", lambda self, *step: told.append(step))
+    told, record = [], Speculator.record_step
+
+    def tell(self, *step):
+        told.append(step)
+        record(self, *step)
+
+    monkeypatch.setattr(Speculator, "record_step", tell)
     load(draft="ngram").generate(request(max_tokens=20))
     assert {decodes for decodes, _, _ in told} == {1}
     assert len(told) < 20  # the first token comes with the prompt, and guesses are right here

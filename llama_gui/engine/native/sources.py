@@ -6,7 +6,7 @@ from pathlib import Path
 
 def digest(folder: Path) -> str:
     """Of the C sources in `folder`, for `SOURCES` in `kernels.c`; "": there are none, as where no Python is needed."""
-    files = sorted(file for kind in ("*.h", "*.c") for file in folder.glob(kind))
+    files = sorted(file for kind in ("*.h", "*.c") for file in folder.glob(kind) if file.name[0] != ".")
     if not files:
         return ""
     found = hashlib.blake2b(digest_size=16)
