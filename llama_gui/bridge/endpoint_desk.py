@@ -1,15 +1,14 @@
 """Other people's servers that the user has added, and the models they have."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.lanes import Lanes
+from llama_gui.bridge.typed_address import name_of_address, whole_address
 from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary import ModelEntry
 
@@ -21,10 +20,6 @@ FormField = Literal["taken", "address", "key", "plain"]
 """What is wrong in a form. taken: another server has its name. plain: its address needs unencrypted connections to be
 allowed.
 """
-
-_BARE = re.compile(r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d+(/.*)?")
-"""A host and a port, as people type them."""
-_NO_PATH = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +74,19 @@ class EndpointDesk(QObject):
 
     def keep(self, form: ServerForm) -> None:
         """Add a server, or change the one of this name; then list them. Without a name it is called as its host is."""
-        name, typed = form.name.strip() or name_of_address(form.base_url), form.base_url.strip()
-        form = replace(form, name=name, base_url=whole_address(form.base_url))
+        form = replace(form, name=form.name.strip() or name_of_address(form.base_url))
 
         def work() -> FormField | tuple[str, str, tuple[RemoteServer, ...]]:
             book = self._open_book()
-            if form.is_new and form.name in book.names():
+            is_known = form.name in book.names()
+            if form.is_new and is_known:
                 return "taken"
+            kept = book.endpoint(form.name) if is_known or form.key is None else None
+            address = whole_address(form.base_url, kept.base_url if kept else "")
             key = form.key
             if key is None:
-                former = book.endpoint(form.name)
-                key = former.key if former.base_url in (typed, form.base_url) else ""
-            endpoint = _endpoint(form, key)
+                key = kept.key if kept and kept.base_url == address else ""
+            endpoint = _endpoint(replace(form, base_url=address), key)
             if isinstance(endpoint, str):
                 return endpoint
             return form.name, book.keep(endpoint), self._list()
@@ -157,26 +153,6 @@ class EndpointDesk(QObject):
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         self.failed.emit(str(error))
-
-
-def whole_address(typed: str) -> str:
-    """The address of a server as it was typed, or as it was meant.
-
-    127.0.0.1:8000 is http://127.0.0.1:8000/v1, and so is http://127.0.0.1:8000: programs print where they listen
-    without the path that clients need. A slash at the end says that there is none.
-    """
-    typed = typed.strip()
-    if _BARE.fullmatch(typed):
-        typed = f"http://{typed}"
-    return f"{typed}/v1" if _NO_PATH.fullmatch(typed) else typed
-
-
-def name_of_address(typed: str) -> str:
-    """What a server is called that was given no name: its host, and its port where it has one; "" where none is."""
-    try:
-        return urlsplit(whole_address(typed)).netloc.rpartition("@")[2]
-    except ValueError:  # half an address is being typed
-        return ""
 
 
 def _endpoint(form: ServerForm, key: str) -> "Endpoint | FormField":

@@ -1,6 +1,5 @@
 """Somebody else's server: its address, its key, and what it says about itself."""
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ import httpx2
 
 from llama_gui.certificates import certificates
 from llama_gui.errors import InvalidRequestError
-from llama_gui.hosts import is_this_machine
+from llama_gui.hosts import is_nearby, is_this_machine
 
 Dialect = Literal["openai", "vllm", "sglang", "llama.cpp", "ollama", "lmstudio", "llama-gui", "other"]
 
@@ -26,8 +25,6 @@ _OWNERS: dict[str, Dialect] = {
     "system": "openai",
 }
 
-_NEARBY = (".local", ".localhost", ".lan", ".home", ".internal", ".home.arpa", ".fritz.box", ".ts.net")
-"""Ends of names that people give to machines of their own."""
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[?[0-9A-Fa-f:.]+\]?")
 
 
@@ -88,11 +85,7 @@ class Endpoint:
     @property
     def is_on_internet(self) -> bool:
         """Whether it is neither on this machine nor in a network around it, as far as the address tells."""
-        host = self._parsed().host
-        try:
-            return ipaddress.ip_address(host.strip("[]")).is_global
-        except ValueError:
-            return "." in host and not host.endswith(_NEARBY)
+        return not is_nearby(self._parsed().host)
 
     def url(self, path: str) -> str:
         """The address of one of its routes."""

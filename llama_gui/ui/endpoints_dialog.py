@@ -1,6 +1,6 @@
 """Servers of others that speak OpenAI's protocol: add one, ask what it has, forget it."""
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -13,7 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from llama_gui.bridge.endpoint_desk import EndpointDesk, FormField, RemoteServer, ServerForm, name_of_address
+from llama_gui.bridge.endpoint_desk import EndpointDesk, FormField, RemoteServer, ServerForm
+from llama_gui.bridge.typed_address import name_of_address, whole_address
 from llama_gui.ui.dialog_button import DialogButton
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.problem_words import problem_text
@@ -21,6 +22,8 @@ from llama_gui.ui.rows import NotedList
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import form_foot, form_label, plain_label, problem_label
 
+_PAUSE_MS = 400
+"""So long nothing was typed: else a line would come and go below the beginnings of an address."""
 _SERVER = Qt.ItemDataRole.UserRole + 1
 
 
@@ -49,6 +52,11 @@ class ServerFormDialog(QDialog):
         self.name.setAccessibleName(self.tr("Name"))
         self.key.setAccessibleName(self.tr("Key"))
         self.problems = {field: problem_label() for field in ("address", "name", "key", "plain")}
+        self.meant = plain_label("", "muted", SMALL_PX)
+        self.meant.setWordWrap(True)
+        self.meant.hide()
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self.meant.show)
         self._lay_out()
         for field in (self.address, self.name, self.key):
             field.textChanged.connect(self._check)
@@ -81,6 +89,8 @@ class ServerFormDialog(QDialog):
         column = QVBoxLayout()
         column.setSpacing(4)
         column.addWidget(getattr(self, field))
+        if field == "address":
+            column.addWidget(self.meant)
         column.addWidget(self.problems[field])
         return column
 
@@ -90,6 +100,19 @@ class ServerFormDialog(QDialog):
             problem.hide()
         self.save.setEnabled(True)  # also without an address: Enter says what is missing
         self.name.setPlaceholderText(name_of_address(self.address.text()) or self.tr("as you want to call it"))
+        self._show_meant()
+
+    def _show_meant(self) -> None:
+        """Say what is put behind the address, and how to have it without."""
+        typed = self.address.text().strip()
+        whole = whole_address(typed, self._server.base_url if self._server else "")
+        has_more = whole.removeprefix("http://") != typed.removeprefix("http://")
+        self.meant.setText(self.tr("This means {}. With a slash at the end nothing is put behind it.").format(whole))
+        if not has_more:
+            self._pause.stop()
+            self.meant.hide()
+        elif self.meant.isHidden():
+            self._pause.start()
 
     def accept(self) -> None:
         """Tell what was typed."""

@@ -2813,6 +2813,10 @@
         <translation>Ein anderer Server heißt schon so. Gib diesem einen anderen Namen.</translation>
     </message>
     <message>
+        <source>This means {}. With a slash at the end nothing is put behind it.</source>
+        <translation>Das heißt {}. Mit einem Schrägstrich am Ende wird nichts angehängt.</translation>
+    </message>
+    <message>
         <source>This is no address of a server. It is like https://server.example/v1, or like 127.0.0.1:8000 for a program on this computer; it holds no user name, question mark or hash.</source>
         <translation>Das ist keine Adresse eines Servers. Sie sieht aus wie https://server.example/v1, oder wie 127.0.0.1:8000 für ein Programm auf diesem Rechner; sie enthält keinen Benutzernamen, kein Fragezeichen und keine Raute.</translation>
     </message>

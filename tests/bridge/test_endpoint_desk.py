@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, ServerForm, remote_entries, whole_address
+from llama_gui.bridge.endpoint_desk import EndpointDesk, RemoteServer, ServerForm, remote_entries
+from llama_gui.bridge.typed_address import whole_address
 from llama_gui.errors import InvalidRequestError
 from llama_gui.server.endpoint import Endpoint
 from tests.bridge.test_server_host import host, server  # noqa: F401 - fixtures
@@ -49,11 +50,22 @@ def test_a_key_stays_with_its_address(qtbot: QtBot, desk):
     assert desk.endpoint("a").key == ""
 
 
-def test_a_key_stays_when_the_address_is_completed(qtbot: QtBot, desk):
-    desk._open_book().keep(Endpoint("a", "https://a.example", "secret-key"))  # as they were kept before
+@pytest.mark.parametrize("address", ["https://a.example", "http://127.0.0.1:8000", "https://api.openai.com"])
+def test_a_kept_address_stays_as_it_is(qtbot: QtBot, desk, address):
+    desk._open_book().keep(Endpoint("a", address, "secret-key"))
     with qtbot.waitSignal(desk.kept):
-        desk.keep(ServerForm("a", "https://a.example", None))
-    assert (desk.endpoint("a").base_url, desk.endpoint("a").key) == ("https://a.example/v1", "secret-key")
+        desk.keep(ServerForm("a", address, None))
+    assert (desk.endpoint("a").base_url, desk.endpoint("a").key) == (address, "secret-key")
+    with qtbot.waitSignal(desk.kept):
+        desk.keep(ServerForm("a", f" {address} ", "another"))
+    assert (desk.endpoint("a").base_url, desk.endpoint("a").key) == (address, "another")
+
+
+def test_a_key_stays_when_the_address_is_typed_shorter(qtbot: QtBot, desk):
+    desk._open_book().keep(Endpoint("a", "http://127.0.0.1:8000/v1", "secret-key"))
+    with qtbot.waitSignal(desk.kept):
+        desk.keep(ServerForm("a", "127.0.0.1:8000", None))
+    assert (desk.endpoint("a").base_url, desk.endpoint("a").key) == ("http://127.0.0.1:8000/v1", "secret-key")
 
 
 @pytest.mark.parametrize(
@@ -73,23 +85,6 @@ def test_what_cannot_be_used_is_refused_by_its_field(qtbot: QtBot, desk, form, f
     with qtbot.waitSignal(desk.refused) as told:
         desk.keep(form)
     assert told.args == [field]
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        (" 127.0.0.1:18111 ", "http://127.0.0.1:18111/v1"),
-        ("localhost:8000/", "http://localhost:8000/"),
-        ("[::1]:8000/api/v1", "http://[::1]:8000/api/v1"),
-        ("https://server.example/v1", "https://server.example/v1"),
-        ("http://localhost:11434", "http://localhost:11434/v1"),
-        ("https://server.example", "https://server.example/v1"),
-        ("https://server.example/", "https://server.example/"),
-        ("nonsense", "nonsense"),
-    ],
-)
-def test_an_address_without_its_scheme_is_understood(typed, meant):
-    assert whole_address(typed) == meant
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
+from llama_gui.bridge.endpoint_desk import RemoteServer
 from llama_gui.ui.endpoints_dialog import ServerFormDialog
 from llama_gui.ui.notice import Notice
 from llama_gui.ui.theme import theme_of
@@ -72,3 +73,28 @@ def test_the_names_of_fields_stand_at_their_height(qtbot):
     for label in labels:
         field = label.buddy().geometry()
         assert abs(label.geometry().center().y() - field.center().y()) <= 1
+
+
+def test_a_form_says_what_it_puts_behind_an_address(qtbot):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = ServerFormDialog(None, parent)
+    dialog.show()
+    dialog.address.setText("127.0.0.1:8000")
+    qtbot.waitUntil(dialog.meant.isVisible)
+    assert "http://127.0.0.1:8000/v1." in dialog.meant.text()
+    for whole in ("127.0.0.1:8000/", "https://api.perplexity.ai"):
+        dialog.address.setText("127.0.0.1:8000")
+        qtbot.waitUntil(dialog.meant.isVisible)
+        dialog.address.setText(whole)
+        assert not dialog.meant.isVisible()
+
+
+def test_a_form_says_nothing_of_the_address_that_a_server_has(qtbot):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = ServerFormDialog(RemoteServer("a", "http://127.0.0.1:8000", has_key=True), parent)
+    dialog.show()
+    assert not dialog._pause.isActive()
+    dialog.address.setText("http://127.0.0.1:8001")
+    assert dialog._pause.isActive()
