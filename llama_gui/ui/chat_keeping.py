@@ -13,6 +13,7 @@ from llama_gui.bridge.item_models import ChatListItemModel
 from llama_gui.chats.tree import ChatSummary
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.group_keeping import GroupKeeping
+from llama_gui.ui.put_away_tabs import PutAwayTabs, bring_back, put_away
 from llama_gui.ui.sidebar import Sidebar
 from llama_gui.ui.widgets import plain_action
 
@@ -70,14 +71,13 @@ class ChatKeeping(QObject):
     def delete(self, chat_id: str) -> None:
         """Put a chat into the bin, close its tab, and offer to have it back."""
         title = self._title(chat_id)
-        was_open = self._deck.close_chat(chat_id)
+        tabs = put_away(self._deck, [chat_id])
         self._shelving.delete(chat_id)
-        self._offer_undo(self.tr("“{}” is in the bin.").format(title), partial(self._restore, chat_id, was_open))
+        self._offer_undo(self.tr("“{}” is in the bin.").format(title), partial(self._restore, chat_id, tabs))
 
-    def _restore(self, chat_id: str, was_open: bool) -> None:
+    def _restore(self, chat_id: str, tabs: PutAwayTabs) -> None:
         self._shelving.restore(chat_id)
-        if was_open:
-            self._deck.open_chat(chat_id)
+        bring_back(self._deck, tabs)
 
     def toggle_pin(self, chat_id: str) -> None:
         """Keep a chat at the top of the list, or no longer."""

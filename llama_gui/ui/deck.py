@@ -178,11 +178,16 @@ class TabDeck(QObject):
         while self._closed:
             kept = self._closed.pop()
             if kept.chat_id not in self._tabs:
-                self._open(kept.chat_id, kept, show=False)
-                last = self.bar.count() - 1
-                self.bar.moveTab(last, last if kept.position == LEFT else min(kept.position, last))
+                self.put_back(kept)
                 self.bar.setCurrentIndex(self.bar.index_of(kept.chat_id))
                 return
+
+    def put_back(self, kept: OpenTab) -> None:
+        """Open a tab as and where it was, behind the one in front; nothing, when the chat has one."""
+        if kept.chat_id not in self._tabs:
+            self._open(kept.chat_id, kept, show=False)
+            last = self.bar.count() - 1
+            self.bar.moveTab(last, last if kept.position == LEFT else min(kept.position, last))
 
     def step(self, by: int) -> None:
         """Go to the next or previous tab, around the end."""

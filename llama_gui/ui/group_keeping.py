@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu
 from llama_gui.bridge.chat_shelving import ChatShelving
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.numbers import counted
+from llama_gui.ui.put_away_tabs import PutAwayTabs, bring_back, put_away
 
 OfferUndo = Callable[[str, Callable[[], None]], None]
 
@@ -39,15 +40,14 @@ class GroupKeeping(QObject):
         self._offer_undo(said, partial(self._shelving.archive_all, chat_ids, not archived))
 
     def _delete(self, chat_ids: Sequence[str], _checked: bool = False) -> None:
-        were_open = [chat_id for chat_id in chat_ids if self._deck.close_chat(chat_id)]
+        tabs = put_away(self._deck, chat_ids)
         self._shelving.delete_all(chat_ids)
         said = self._said(chat_ids, self.tr("{} chat is in the bin."), self.tr("{} chats are in the bin."))
-        self._offer_undo(said, partial(self._restore, chat_ids, were_open))
+        self._offer_undo(said, partial(self._restore, chat_ids, tabs))
 
-    def _restore(self, chat_ids: Sequence[str], were_open: Sequence[str]) -> None:
+    def _restore(self, chat_ids: Sequence[str], tabs: PutAwayTabs) -> None:
         self._shelving.restore_all(chat_ids)
-        for chat_id in were_open:
-            self._deck.open_chat(chat_id)
+        bring_back(self._deck, tabs)
 
     def _said(self, chat_ids: Sequence[str], one: str, many: str) -> str:
         return counted(len(chat_ids), one, many)

@@ -1,5 +1,6 @@
 """The side bar, used by mouse and keys: name, pin, fold, put away, throw away, have back, search, export, import."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QMessageBox, QToolButton
 
 from llama_gui.bridge.item_models import ChatRole
+from llama_gui.chats.attachments import Draft
 from llama_gui.chats.search import SearchHit
 from llama_gui.ui.bin_dialog import BinDialog
 from llama_gui.ui.chat_delegates import more_room
@@ -272,7 +274,63 @@ def test_all_chats_of_a_day_are_put_away_and_had_back(window, qtbot, monkeypatch
     assert [tab.session.path() for tab in window.deck.tabs()] == [[]]  # their tabs are closed
     window.sidebar.bar._action.click()
     qtbot.waitUntil(lambda: titles(window) == ["Today", "second", "first"])
-    qtbot.waitUntil(lambda: [tab.session.title for tab in window.deck.tabs()][-2:] == ["second", "first"])
+    qtbot.waitUntil(lambda: tab_titles(window) == ["first", "SECOND"])
+
+
+def tab_titles(window) -> list[str]:
+    """In the order of the strip, the one in front in capitals; "" where nothing was said yet."""
+    front = window.deck.current()
+    names = [(tab, tab.session.title if tab.session.path() else "") for tab in window.deck.tabs()]
+    return [name.upper() if tab is front else name for tab, name in names]
+
+
+def delete_all_of_today(window, qtbot, monkeypatch):
+    entry(group_menu(window, monkeypatch, "today"), "Delete these chats").trigger()
+    qtbot.waitUntil(lambda: titles(window) == [])
+
+
+def test_the_tabs_of_deleted_chats_come_back_where_they_were(window, qtbot, monkeypatch):
+    third = window.deck.new_tab()
+    third.composer.set_draft(Draft("not sent yet"))
+    window.strip.bar.moveTab(2, 1)
+    window.deck.go_to(1)
+    assert tab_titles(window) == ["FIRST", "", "second"]
+    delete_all_of_today(window, qtbot, monkeypatch)
+    assert window.deck.tabs() == [third]
+    window.sidebar.bar._action.click()
+    qtbot.waitUntil(lambda: tab_titles(window) == ["FIRST", "", "second"])
+    assert window.deck.tabs()[1] is third
+
+
+@pytest.mark.parametrize("what", ["draft", "settings"])
+def test_the_tab_that_came_in_between_stays_when_something_was_written_in_it(window, qtbot, monkeypatch, what):
+    delete_all_of_today(window, qtbot, monkeypatch)
+    tab = window.deck.current()
+    if what == "draft":
+        tab.composer.set_draft(Draft("a new thought"))
+    else:
+        tab.session.set_settings(replace(tab.session.settings, system_prompt="Be brief."))
+    window.sidebar.bar._action.click()
+    qtbot.waitUntil(lambda: tab_titles(window) == ["first", "SECOND", ""])
+    assert window.deck.tabs()[2] is tab
+
+
+def test_chats_side_by_side_are_so_again_when_their_deletion_is_undone(window, qtbot, monkeypatch):
+    window.deck.show_beside(window.deck.tabs()[0].session.chat_id)
+    shown_before = window.deck.shown()
+    delete_all_of_today(window, qtbot, monkeypatch)
+    window.sidebar.bar._action.click()
+    qtbot.waitUntil(lambda: len(window.deck.tabs()) == 2)
+    assert window.deck.shown() == shown_before
+
+
+@pytest.mark.parametrize("title", ["first", "second"])
+def test_the_tab_of_one_deleted_chat_comes_back_where_it_was(window, qtbot, title):
+    before = tab_titles(window)
+    entry(menu_of(window, title), "Delete").trigger()
+    qtbot.waitUntil(lambda: title not in titles(window))
+    window.sidebar.bar._action.click()
+    qtbot.waitUntil(lambda: tab_titles(window) == before)
 
 
 def test_a_folder_is_deleted_with_its_chats_but_not_with_the_pinned_one(window, qtbot, monkeypatch):
