@@ -19,8 +19,12 @@ from llama_gui.ui.problem_words import problem_text
 if TYPE_CHECKING:
     from llama_gui.library.hub import ModelDetails
 
-_QUICK, _THOUGHT = 6.0, 4.0
-"""Tokens per second: about as fast as people read; and so many times as much is thought before it is said."""
+_QUICK, _READ, _THOUGHT = 10.0, 6.0, 4.0
+"""Tokens per second: faster than people read, so that a long answer is no wait; about as fast as they read; and so many
+times as much is thought before it is said.
+"""
+_GOOD = 1_000_000_000
+"""Weights: a smaller model is worth less than the wait for one that is slower."""
 
 
 class CatalogPage(ModelPage):
@@ -37,8 +41,11 @@ class CatalogPage(ModelPage):
         self._rows: list[ModelRow] = []
         self._asked = ""
         self._proposed = ""
+        self._has_begun = False  # the user has chosen something, or pressed a button
         # Later: the pane is made anew, and with it the button that was pressed.
         self.pane.file_chosen.connect(self.show_current, Qt.ConnectionType.QueuedConnection)
+        self.pane.file_chosen.connect(self._on_touched)
+        self.list.touched.connect(self._on_touched)
         desk.adviser.measured.connect(self._propose)
         desk.shelf.changed.connect(self.refresh)
         desk.downloads.changed.connect(self.refresh_states)
@@ -55,20 +62,34 @@ class CatalogPage(ModelPage):
             self.list.setFocus()
 
     @Slot()
+    def _on_touched(self) -> None:
+        self._has_begun = True
+
+    @Slot()
     def _propose(self) -> None:
         """Speeds are known now: begin with the largest that writes quickly here, unless the user was faster.
 
         Which that is must not change with what else is open: people come back and look for it.
         """
+        self._proposed = self._first_choice()
         self.refresh()
-        adviser = self.desk.adviser
-        fits = [(entry, usual_catalog_fit(entry, adviser)) for entry in self._entries.values()]
-        running = [(entry, fit.tokens_per_second or 0) for entry, fit in fits if fit.verdict == "runs"]
-        quick = [entry for entry, pace in running if pace >= _QUICK * (_THOUGHT if entry.thinks else 1)]
-        has_begun = self.list.currentIndex().row() > 0 or self._asked or self._card_problem
-        if quick and not has_begun:
-            self._proposed = max(quick, key=lambda entry: entry.parameters).repo
+        if self._proposed and not self._has_begun and self.list.currentIndex().row() <= 0:
             self.list.select(self._proposed)
+
+    def _first_choice(self) -> str:
+        """The largest that is quick here, or else the largest that is no slower than people read; "" for none."""
+        paces = {entry.repo: self._pace(entry) for entry in self._entries.values()}
+        for pace, size in ((_QUICK, _GOOD), (_READ, 0)):
+            quick = [e for e in self._entries.values() if paces[e.repo] >= pace and e.parameters >= size]
+            if quick:
+                return max(quick, key=lambda entry: entry.parameters).repo
+        return ""
+
+    def _pace(self, entry: CatalogEntry) -> float:
+        """Tokens of what it says a second; 0 where it does not run well."""
+        fit = usual_catalog_fit(entry, self.desk.adviser)
+        pace = fit.tokens_per_second or 0 if fit.verdict == "runs" else 0
+        return pace / _THOUGHT if entry.thinks else pace
 
     @Slot()
     def refresh(self) -> None:
@@ -146,6 +167,7 @@ class CatalogPage(ModelPage):
 
     def act(self, name: str) -> None:
         """A button of the pane."""
+        self._has_begun = True
         if name == "card":
             self._asked = self.list.current_key()
             self._card_problem.pop(self._asked, None)

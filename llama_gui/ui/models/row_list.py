@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyleOptionViewItem, QWidget
 
 from llama_gui.ui.chat_delegates import IconDelegate
@@ -136,6 +136,8 @@ class RowList(QListView):
     opened = Signal(str)
     """A row was double-clicked, or Enter was pressed on it."""
     end_reached = Signal()
+    touched = Signal()
+    """The user has pressed a key or the mouse in it, if only on the row that is current anyway."""
 
     def __init__(self, icons: Icons, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -185,6 +187,14 @@ class RowList(QListView):
                 self.setCurrentIndex(self.rows.index(row))
                 return True
         return super().eventFilter(watched, event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.touched.emit()
+        super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        self.touched.emit()
+        super().keyPressEvent(event)
 
     @Slot(QModelIndex, QModelIndex)
     def _on_current(self, current: QModelIndex, _previous: QModelIndex) -> None:
