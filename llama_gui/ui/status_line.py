@@ -16,7 +16,7 @@ from llama_gui.vocabulary import EngineStats, ModelInfo
 _NAME_WIDTH = 220
 _EDGES = 64
 """Margins and gaps of the line together."""
-_READING_MS = 10_000
+_READING_MS, _GLANCE_MS = 10_000, 4_000
 _DEVICES = {"cpu": "CPU", "cuda": "GPU", "mps": "GPU"}
 
 
@@ -61,7 +61,7 @@ class StatusLine(Surface):
         self._own = 0
         self._info: ModelInfo | None = None
         self._wait = LongWait()  # of this model only
-        self._over = QTimer(self, singleShot=True, interval=_READING_MS)
+        self._over = QTimer(self, singleShot=True)
         self._over.timeout.connect(self._clear)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(15, 1, 15, 0)
@@ -92,8 +92,8 @@ class StatusLine(Surface):
         self._gap.setVisible(shown)
         self._fit()
 
-    def say(self, text: str, *, is_error: bool = False, stays: bool = False) -> None:
-        """What was done, or what went wrong, for a while. `stays`: until something else is said.
+    def say(self, text: str, *, is_error: bool = False, stays: bool = False, brief: bool = False) -> None:
+        """What was done, or what went wrong, for a while. `stays`: until something else is said; `brief`: not for long.
 
         What ends in "…" goes on, so it stays, too.
         """
@@ -104,7 +104,12 @@ class StatusLine(Surface):
         self._fit()
         self._over.stop()
         if text and not stays and not text.endswith("…"):
-            self._over.start()
+            self._over.start(_GLANCE_MS if brief else _READING_MS)
+
+    @Slot(str)
+    def say_briefly(self, text: str) -> None:
+        """Say why nothing happened, to one who sees at once that nothing did."""
+        self.say(text, brief=True)
 
     def _fit(self) -> None:
         """Hide the numbers on the right while what is said needs their room."""

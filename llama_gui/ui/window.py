@@ -163,10 +163,10 @@ class MainWindow(QMainWindow):
             self.exchange.said,
             self.library.said,
             self.backup_offer.said,
-            self._split.said,
             self._menu_entry.said,
         ):
             said.connect(self.status.say)
+        self._split.said.connect(self.status.say_briefly)
         self.connections.shared.connect(self.status.show_shared)
         self.library.news.connect(self.notifier.tell)
         self.library.arrived.connect(self._offer_model)

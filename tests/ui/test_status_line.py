@@ -28,6 +28,13 @@ def test_what_was_said_goes_after_a_while(status, qtbot):
     qtbot.waitUntil(lambda: status.state.text() == "")
 
 
+def test_what_is_seen_at_a_glance_goes_sooner(status, qtbot, monkeypatch):
+    monkeypatch.setattr(status_line, "_READING_MS", 60_000)
+    monkeypatch.setattr(status_line, "_GLANCE_MS", 30)
+    status.say_briefly("There is no room for two chats side by side.")
+    qtbot.waitUntil(lambda: status.state.text() == "")
+
+
 @pytest.mark.parametrize(("text", "stays"), [("Reading b.bin…", False), ("Loading Tiny… 43 %", True)])
 def test_what_goes_on_is_said_until_it_ends(status, text, stays):
     status.say("Copied to the clipboard.")
