@@ -182,6 +182,10 @@ class TabDeck(QObject):
                 self.bar.setCurrentIndex(self.bar.index_of(kept.chat_id))
                 return
 
+    def can_reopen(self) -> bool:
+        """Whether there is a closed tab to bring back."""
+        return any(kept.chat_id not in self._tabs for kept in self._closed)
+
     def put_back(self, kept: OpenTab) -> None:
         """Open a tab as and where it was, behind the one in front; nothing, when the chat has one."""
         if kept.chat_id not in self._tabs:

@@ -85,5 +85,8 @@ class WindowSplit(QObject):
         others = menu.addAction(self.tr("Close the other tabs"))
         others.triggered.connect(lambda: deck.close_others(chat_id))
         others.setEnabled(deck.bar.count() > 1)
+        reopen = menu.addAction(self.tr("Reopen closed tab"))
+        reopen.triggered.connect(deck.reopen)
+        reopen.setEnabled(deck.can_reopen())
         menu.popup(place)
         return menu

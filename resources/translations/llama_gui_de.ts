@@ -3620,6 +3620,10 @@
         <translation>Die anderen Tabs schließen</translation>
     </message>
     <message>
+        <source>Reopen closed tab</source>
+        <translation>Geschlossenen Tab wieder öffnen</translation>
+    </message>
+    <message>
         <source>Rename</source>
         <translation>Umbenennen</translation>
     </message>

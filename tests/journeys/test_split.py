@@ -205,6 +205,7 @@ def test_no_chat_is_begun_that_could_not_be_seen(open_window, qtbot):
     assert titles(window) == ["ONE"]
     assert len(window.deck.tabs()) == 1
     assert "no room for two" in window.status.state.text()
+    assert window.status._over.interval() == 4_000
 
 
 def test_the_line_between_them_is_moved_and_both_are_found_again(chats, open_window, qtbot):
@@ -263,7 +264,7 @@ def test_what_had_the_keyboard_and_hides_leaves_it_in_its_chat(open_window, qtbo
 
 def test_a_tab_has_a_menu(chats, qtbot):
     window, _one, two, three = chats
-    rest = ["Rename", "", "Close tab", "Close the other tabs"]
+    rest = ["Rename", "", "Close tab", "Close the other tabs", "Reopen closed tab"]
     for tab, entries in ((three, ["Show beside", *rest]), (two, ["Show alone", *rest])):
         menu = window._split.show_menu(tab.session.chat_id, window.mapToGlobal(QPoint(200, 30)))
         assert [action.text() for action in menu.actions()] == entries
@@ -287,11 +288,15 @@ def test_the_menu_of_a_tab_names_its_chat_and_closes_the_others(chats, qtbot):
     menu = window._split.show_menu(chat_id, window.mapToGlobal(QPoint(200, 30)))
     fronts = []
     window.deck.current_changed.connect(fronts.append)
-    menu.actions()[-1].trigger()
+    close_others, reopen = menu.actions()[-2:]
+    assert not reopen.isEnabled()
+    close_others.trigger()
     menu.close()
     assert [tab.session.chat_id for tab in window.deck.tabs()] == [chat_id]
     assert set(fronts) == {one}, "none of the others comes to the front on its way out"
-    trigger(window, "reopen_tab")
+    menu = window._split.show_menu(chat_id, window.mapToGlobal(QPoint(200, 30)))
+    menu.actions()[-1].trigger()
+    menu.close()
     assert len(window.deck.tabs()) == 2
 
 
