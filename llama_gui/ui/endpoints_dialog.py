@@ -158,11 +158,17 @@ class ServerFormDialog(QDialog):
 
 
 class EndpointsDialog(QDialog):
-    """The servers that were added."""
+    """The servers that were added. `for_chat`: opened from the models of a chat, which wants one."""
 
-    def __init__(self, desk: EndpointDesk, parent: QWidget) -> None:
+    model_wanted = Signal(str)
+    """The key of the only model of a server that was added for a chat."""
+
+    def __init__(self, desk: EndpointDesk, parent: QWidget, *, for_chat: bool = False) -> None:
         super().__init__(parent)
         self._desk = desk
+        self._for_chat = for_chat
+        self._is_adding = False
+        self._added = ""  # and has not told its models yet
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Remote servers"))
         self.list = NotedList(self.tr("Add a server by its address. Its models come into the model menu."))
@@ -221,6 +227,7 @@ class EndpointsDialog(QDialog):
             self._open_form(server)
 
     def _open_form(self, server: RemoteServer | None) -> None:
+        self._is_adding = server is None
         dialog = ServerFormDialog(server, self)
         dialog.filled.connect(self._desk.keep)
         self._desk.kept.connect(dialog.close_kept)
@@ -278,11 +285,19 @@ class EndpointsDialog(QDialog):
     @Slot(str, str)
     def _on_kept(self, name: str, words: str) -> None:
         self._say(problem_text(words))
+        if self._is_adding:
+            self._added = name
         self._desk.ask_for_models(name)
 
     @Slot(str, object)
     def _on_models(self, name: str, keys: tuple[str, ...]) -> None:
-        if len(keys) == 1:
+        is_new = name == self._added
+        if is_new:
+            self._added = ""
+        if len(keys) == 1 and is_new and self._for_chat:
+            self._say(self.tr("{} has one model; this chat has it now.").format(name))
+            self.model_wanted.emit(keys[0])
+        elif len(keys) == 1:
             self._say(self.tr("{} has one model; it is in the model menu now.").format(name))
         else:
             many = self.tr("{} has {} models; they are in the model menu now.")

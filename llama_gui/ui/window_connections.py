@@ -24,6 +24,8 @@ class WindowConnections(QObject):
     said = Signal(str)
     told = Signal(str)
     """What went wrong while no dialog was open."""
+    model_wanted = Signal(str)
+    """The key of a model that was added for the chat in front."""
     shared = Signal(str)
     """Where other devices find our server; "": they cannot reach it."""
 
@@ -89,6 +91,15 @@ class WindowConnections(QObject):
         from llama_gui.ui.endpoints_dialog import EndpointsDialog
 
         EndpointsDialog(self._desk, self._window).open()
+
+    @Slot()
+    def show_endpoints_for_chat(self) -> None:
+        """Open it from the models of the chat in front: a server that is added with one model is meant for that."""
+        from llama_gui.ui.endpoints_dialog import EndpointsDialog
+
+        dialog = EndpointsDialog(self._desk, self._window, for_chat=True)
+        dialog.model_wanted.connect(self.model_wanted)
+        dialog.open()
 
     @Slot()
     def show_tools(self) -> None:

@@ -1126,6 +1126,10 @@
         <translation>Server, die das Protokoll von OpenAI sprechen, antworten in denselben Tabs: vLLM, SGLang, llama.cpp, Ollama…</translation>
     </message>
     <message>
+        <source>{} has one model; this chat has it now.</source>
+        <translation>{} hat ein Modell; dieser Chat hat es jetzt.</translation>
+    </message>
+    <message>
         <source>{} has one model; it is in the model menu now.</source>
         <translation>{} hat ein Modell; es steht jetzt im Modellmenü.</translation>
     </message>

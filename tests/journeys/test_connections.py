@@ -163,6 +163,40 @@ def test_a_remote_model_answers_in_a_tab(window, qtbot):
     assert read_recipe(answer.recipe).model == f"{server.url}#starter"
 
 
+def add_own_server(window, qtbot) -> EndpointsDialog:
+    """Into the dialog that is open."""
+    dialog, server = window.findChild(EndpointsDialog), window.connections._server
+    qtbot.mouseClick(dialog.add_button, Qt.MouseButton.LeftButton)
+    form = dialog.findChild(ServerFormDialog)
+    for field, text in ((form.address, server.url), (form.name, "lab"), (form.key, server.key)):
+        field.setText(text)
+    with qtbot.waitSignal(window.connections._desk.models_found, timeout=20_000):
+        qtbot.mouseClick(form.save, Qt.MouseButton.LeftButton)
+    return dialog
+
+
+@pytest.mark.parametrize("from_the_chat", [True, False])
+def test_the_chat_for_which_a_server_was_added_has_its_only_model(window, qtbot, from_the_chat):
+    with qtbot.waitSignal(window.connections._server.started):
+        window.connections._server.start(0)
+    tab = window.deck.current()
+    before = tab.session.model
+    if from_the_chat:
+        window.panel.picker.make_menu().actions()[-1].trigger()
+    else:
+        trigger(window, "endpoints")
+    dialog = add_own_server(window, qtbot)
+    assert tab.session.model == ("lab#starter" if from_the_chat else before)
+    assert ("this chat has it now" in dialog._said.text()) is from_the_chat
+    if from_the_chat:
+        qtbot.waitUntil(lambda: window._host.models.state_of("lab#starter") == "ready", timeout=20_000)
+        window.models.choose(before)
+        with qtbot.waitSignal(window.connections._desk.models_found, timeout=20_000):
+            qtbot.mouseClick(dialog.ask_button, Qt.MouseButton.LeftButton)
+        assert tab.session.model == before  # to ask again is not to want it
+    dialog.accept()
+
+
 def full(*_args: object) -> str:
     raise SettingsError("The disk is full.")
 
