@@ -56,7 +56,7 @@ class ServerFormDialog(QDialog):
         self.meant.setWordWrap(True)
         self.meant.hide()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
-        self._pause.timeout.connect(self.meant.show)
+        self._pause.timeout.connect(self._on_pause)
         self._lay_out()
         for field in (self.address, self.name, self.key):
             field.textChanged.connect(self._check)
@@ -114,6 +114,15 @@ class ServerFormDialog(QDialog):
         elif self.meant.isHidden():
             self._pause.start()
 
+    @Slot()
+    def _on_pause(self) -> None:
+        self.meant.show()
+        self._grow()
+
+    def _grow(self) -> None:
+        """Have room for all that is said: the layout would rather press the fields flat."""
+        self.resize(self.width(), max(self.height(), self.heightForWidth(self.width())))
+
     def accept(self) -> None:
         """Tell what was typed."""
         is_same = self._server is not None and self._server.base_url == self.address.text().strip()
@@ -153,7 +162,7 @@ class ServerFormDialog(QDialog):
         self._check()
         self.problems[field].setText(text)
         self.problems[field].show()
-        self.resize(self.width(), max(self.height(), self.heightForWidth(self.width())))
+        self._grow()
         getattr(self, field).setFocus()
 
 

@@ -83,6 +83,9 @@ def test_a_form_says_what_it_puts_behind_an_address(qtbot):
     dialog.address.setText("127.0.0.1:8000")
     qtbot.waitUntil(dialog.meant.isVisible)
     assert "http://127.0.0.1:8000/v1." in dialog.meant.text()
+    dialog.layout().activate()
+    assert dialog.meant.height() >= dialog.meant.heightForWidth(dialog.meant.width())
+    assert dialog.address.height() >= dialog.address.sizeHint().height()
     for whole in ("127.0.0.1:8000/", "https://api.perplexity.ai"):
         dialog.address.setText("127.0.0.1:8000")
         qtbot.waitUntil(dialog.meant.isVisible)
