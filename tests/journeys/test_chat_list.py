@@ -436,11 +436,12 @@ def test_nothing_is_offered_in_the_place_of_a_way_back(window, qtbot):
 
 
 def test_a_bin_that_was_closed_is_read_no_more(window, qtbot):
-    trigger(window, "bin")
+    shelving = window._book.shelving
+    with qtbot.waitSignal(shelving.bin_read):  # else that reading may end after the dialog
+        trigger(window, "bin")
     dialog = window.findChild(BinDialog)
     with qtbot.waitSignal(dialog.destroyed):
         dialog.accept()
-    shelving = window._book.shelving
     with qtbot.assertNotEmitted(shelving.bin_read, wait=200), qtbot.waitSignal(shelving.changed):
         shelving.pin(window._book.summaries()[0].id, True)
 
