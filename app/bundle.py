@@ -15,6 +15,9 @@ ROOT = Path(__file__).resolve().parents[1]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build; the exit status."""
     options = _parser().parse_args(arguments)
+    if options.deb and shutil.which("dpkg-deb") is None:  # said before minutes are spent
+        print("A package for Debian is made by dpkg-deb, which is not here. Install dpkg, or leave out --deb.")
+        return 1
     if native_kernels() is None:
         print("Without our own kernels, which pip compiles where there is a C compiler: many CPUs will be slower.")
     folder = build(options.to.absolute())

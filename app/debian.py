@@ -72,20 +72,31 @@ _METAINFO = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def make_package(bundle: Path, to: Path) -> Path:
-    """The package of the folder `bundle`, written into the folder `to`."""
-    tree = to / "package"
+    """The package of the folder `bundle`, written into the folder `to`; of one that fails, nothing stays.
+
+    Raises:
+        CalledProcessError, OSError: it could not be made; `dpkg-deb` has said why.
+    """
+    tree, made = to / "package", to / "package.deb"
     shutil.rmtree(tree, ignore_errors=True)
+    try:
+        _fill(tree, bundle)
+        # zstd: what xz takes minutes for, in seconds, and a tenth larger. All who have the C library for this read it.
+        command = ["dpkg-deb", "--root-owner-group", "-Zzstd", "-z10", "--build", str(tree), str(made)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return made.rename(to / f"llama-gui_{llama_gui.__version__}_{architecture()}.deb")
+    finally:
+        shutil.rmtree(tree, ignore_errors=True)
+        made.unlink(missing_ok=True)
+
+
+def _fill(tree: Path, bundle: Path) -> None:
+    """Write all that the package installs, with the rights that it has there."""
     shutil.copytree(bundle, tree / "opt" / "llama-gui", symlinks=True, copy_function=_link)
     lay_out(tree)
     for path in (tree, *tree.rglob("*")):
         if not path.is_symlink() and path.stat().st_mode & 0o777 not in _MODES:
             path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
-    package = to / f"llama-gui_{llama_gui.__version__}_{architecture()}.deb"
-    # zstd: what xz takes minutes for, in seconds, and a tenth larger. All who have the C library for this read it.
-    command = ["dpkg-deb", "--root-owner-group", "-Zzstd", "-z10", "--build", str(tree), str(package)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    shutil.rmtree(tree)
-    return package
 
 
 def lay_out(tree: Path) -> None:

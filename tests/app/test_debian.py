@@ -1,8 +1,10 @@
 """The package for Debian: what it says, and that dpkg can read it; the notices that lie in every bundle."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from importlib.metadata import distribution
 from pathlib import Path
@@ -11,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import llama_gui
+from app import bundle
 from app.debian import control, lay_out, make_package, metainfo
 from app.notices import distributions_of, write_notices
 
@@ -44,20 +47,42 @@ def test_shops_read_the_metainfo(tmp_path: Path):
 
 @pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="not a Debian")
 def test_dpkg_unpacks_what_was_packed(tmp_path: Path):
-    bundle = tmp_path / "llama-gui"
-    (bundle / "_internal").mkdir(parents=True)
-    (bundle / "llama-gui").touch(mode=0o700)
-    (bundle / "_internal" / "data").write_text("x" * 5000, "utf-8")
-    (bundle / "_internal" / "data").chmod(0o600)
-    package = make_package(bundle, tmp_path)
+    built = tmp_path / "llama-gui"
+    (built / "_internal").mkdir(parents=True)
+    (built / "llama-gui").touch(mode=0o700)
+    (built / "_internal" / "data").write_text("x" * 5000, "utf-8")
+    (built / "_internal" / "data").chmod(0o600)
+    package = make_package(built, tmp_path)
     out = tmp_path / "out"
     subprocess.run(["dpkg-deb", "-x", str(package), str(out)], check=True)
     assert (out / "opt/llama-gui/llama-gui").stat().st_mode & 0o777 == 0o755
     assert (out / "opt/llama-gui/_internal/data").stat().st_mode & 0o777 == 0o644
     listed = subprocess.run(["dpkg-deb", "-c", str(package)], check=True, capture_output=True, text=True).stdout
     assert {line.split()[1] for line in listed.splitlines()} == {"root/root"}
-    assert (bundle / "llama-gui").stat().st_mode & 0o777 == 0o700  # the bundle itself stays as it was
+    assert (built / "llama-gui").stat().st_mode & 0o777 == 0o700  # the bundle itself stays as it was
     assert not (tmp_path / "package").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a script")
+def test_nothing_stays_of_a_package_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """dpkg-deb leaves what it has written of one, under the name of a whole package."""
+    fails = tmp_path / "bin" / "dpkg-deb"
+    fails.parent.mkdir()
+    fails.write_text('#!/bin/sh\nfor to; do :; done\necho half > "$to"\nexit 2\n', "utf-8")
+    fails.chmod(0o755)
+    monkeypatch.setenv("PATH", str(fails.parent), prepend=os.pathsep)
+    (tmp_path / "llama-gui").mkdir()
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(subprocess.CalledProcessError):
+        make_package(tmp_path / "llama-gui", tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_without_dpkg_nothing_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(bundle, "build", lambda _: pytest.fail("built"))
+    assert bundle.main(["--deb", "--to", str(tmp_path)]) == 1
+    assert "dpkg-deb, which is not here" in capsys.readouterr().out
 
 
 def test_the_notices_name_everybody_whose_file_is_in_it(tmp_path: Path):
