@@ -26,6 +26,7 @@ from llama_gui.engine.template_turns import (
     has_calls,
     others,
     split_calls,
+    told_to_user,
     with_descriptions,
     with_thoughts_apart,
     with_told_tools,
@@ -268,7 +269,8 @@ class ChatTemplate:
 
     def _render(self, turns: list[Turn], tools: Any, variables: dict[str, Any]) -> str:
         if self._has_channels:
-            turns, tools = with_thoughts_apart(split_calls(turns)), with_descriptions(tools)
+            # They refuse no system turn in the midst: they leave it out without a word.
+            turns, tools = with_thoughts_apart(split_calls(told_to_user(turns))), with_descriptions(tools)
         if has_calls(turns) and (not self.knows_tools or self._wants_told_tools):  # it would silently leave them out
             turns = calls_as_text(turns)
         if tools and self._wants_told_tools:
