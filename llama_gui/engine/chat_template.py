@@ -157,9 +157,9 @@ class ChatTemplate:
             ChatTemplateError: the template fails, runs too long, or refuses the messages.
             InvalidRequestError: `tools` are nested too deep.
         """
-        turns = [_turn(message) for message in messages]
         variables = {"add_generation_prompt": add_generation_prompt, "_now": now or datetime.now(), **variables}
-        return self._render(turns, _plain_json("tools", tools), variables)
+        parts = self._parts(messages, tools, variables)
+        return parts if isinstance(parts, str) else "".join(text + literal for text, literal in parts)
 
     def encode(
         self,
@@ -175,16 +175,26 @@ class ChatTemplate:
         Raises:
             ChatTemplateError: see `render`.
         """
+        variables = {"add_generation_prompt": add_generation_prompt, "_now": now or datetime.now(), **variables}
+        parts = self._parts(messages, tools, variables)
+        if isinstance(parts, str):
+            return self._tokenizer.encode(parts, add_special_tokens=False)
+        return self._tokenizer.encode_apart(parts)
+
+    def _parts(self, messages: Sequence[Message], tools: Any, variables: dict[str, Any]) -> str | list[tuple[str, str]]:
+        """The prompt, its (text, literal text) apart where the texts of control tokens are in what people wrote.
+
+        Both the text and the ids are made of this, so a template that looks for such texts refuses neither.
+        """
         turns = [_turn(message) for message in messages]
         tools = _plain_json("tools", tools)
-        variables = {"add_generation_prompt": add_generation_prompt, "_now": now or datetime.now(), **variables}
         documents = _plain_json("documents", variables.get("documents"))
         if not self._control_texts.threaten([turns, tools, documents]):
-            return self._tokenizer.encode(self._render(turns, tools, variables), add_special_tokens=False)
+            return self._render(turns, tools, variables)
         literal = LiteralTexts(self._control_texts, turns, tools, documents, variables)
         guarded = [_with_values(turn, literal.hide) for turn in turns]
         text = self._render(guarded, literal.hide(tools), {**variables, "documents": literal.hide(documents)})
-        return self._tokenizer.encode_apart(literal.parts(text))
+        return literal.parts(text)
 
     def thinking(self) -> tuple[bool | None, str]:
         """`ModelInfo.thinking` and `ModelInfo.thinking_tag`, found out by rendering."""

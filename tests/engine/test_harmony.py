@@ -297,6 +297,16 @@ def test_marks_that_somebody_wrote_are_words(engine):
         ]
 
 
+def test_marks_that_somebody_wrote_are_refused_in_the_text_no_more_than_in_the_ids(engine):
+    """The template refuses an answer in which it finds them."""
+    said = "It begins with <|channel|>analysis<|message|>."
+    messages = [*ASKED, Message("assistant", said), Message("user", "And?")]
+    prompt = prompt_of(engine, messages)
+    assert f"<|channel|>final<|message|>{said}<|end|>" in prompt
+    ids = engine.apply_chat_template(messages, tokenize=True)
+    assert engine.tokenizer.decode(ids, skip_special_tokens=False) == prompt
+
+
 def test_how_much_it_thinks(engine):
     assert (engine.info.thinking, engine.info.efforts) == (True, ("low", "medium", "high"))
     assert engine.info.tools
