@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from llama_gui.engine.detokenizer import Detokenizer
+from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.tool_calls import Thoughts, parted
 
@@ -84,10 +85,16 @@ class HarmonyDetokenizer:
     Of what is thought after something was said nothing is shown: it has no place there.
     """
 
-    def __init__(self, inner: Detokenizer, marks: Marks, prompt: Sequence[int]) -> None:
-        """`prompt`: where it ends within the header of a message, the answer goes on with that."""
+    def __init__(
+        self, inner: Detokenizer, marks: Marks, prompt: Sequence[int], stops: StopStrings | None = None
+    ) -> None:
+        """`prompt`: where it ends within the header of a message, the answer goes on with that.
+
+        `stops` are looked for here, as only here it is known which text is the model's own and which are our tags.
+        """
         self._inner = inner
         self._marks = marks
+        self._stops = stops or StopStrings(())
         self._kind = "said"  # of the message: said, thought, call, hidden, or header: none has begun
         self._role: str | None = None  # what the header has before the channel; None: there is no channel yet
         self._header = ""
@@ -121,7 +128,7 @@ class HarmonyDetokenizer:
         """See `Detokenizer.flush`."""
         text = self._text(self._inner.flush())
         is_text = self._kind == "header" and self._is_first and self._role is None
-        return text + (self._give_up() if is_text else "")
+        return text + (self._give_up() if is_text else "") + self._stops.flush()
 
     def _text(self, piece: str) -> str:
         if self._kind == "header":
@@ -129,13 +136,17 @@ class HarmonyDetokenizer:
             return self._give_up() if self._is_no_header else ""
         self._is_empty = self._is_empty and not piece
         self._has_said = self._has_said or (self._kind == "said" and bool(piece))
-        return "" if self._kind == "hidden" else piece
+        return "" if self._kind == "hidden" else self._stops.push(piece)
 
     @property
     def _is_no_header(self) -> bool:
         written = self._header.lstrip()[: len(_TO)]
         is_text = self._is_first and self._role is None and not _TO.startswith(written)
         return is_text or len(self._header) > _LONGEST_HEADER
+
+    def _ours(self, text: str) -> str:
+        """A tag or a line break that the model has not written: it holds no stop, and no stop reaches over it."""
+        return "" if self._stops.found else self._stops.flush() + text
 
     def _give_up(self) -> str:
         """What was taken for a header is said."""
@@ -163,11 +174,12 @@ class HarmonyDetokenizer:
             self._kind = "call"
             name = json.dumps(recipient[1].removeprefix(_FUNCTIONS), ensure_ascii=False)
             between = "\n\n" if self._has_said else ""
-            return f'{self._stop_thinking()}{between}<tool_call>\n{{"name": {name}, "arguments": '
+            opening = f'{between}<tool_call>\n{{"name": {name}, "arguments": '
+            return self._stop_thinking() + self._ours(opening)
         if word and word[1] == "analysis":
             return self._begin_thought()
         self._kind = "said"
-        return self._stop_thinking() + ("\n\n" if self._has_said else "")
+        return self._stop_thinking() + self._ours("\n\n" if self._has_said else "")
 
     def _begin_thought(self) -> str:
         if self._has_said:
@@ -175,12 +187,12 @@ class HarmonyDetokenizer:
             return ""
         self._kind = "thought"
         was_thinking, self._is_thinking = self._is_thinking, True
-        return "\n\n" if was_thinking else _THINK
+        return self._ours("\n\n" if was_thinking else _THINK)
 
     def _close(self) -> str:
         text = self._text(self._inner.flush())
         if self._kind == "call":
-            text += f"{'{}' if self._is_empty else ''}}}\n</tool_call>"
+            text += self._ours(f"{'{}' if self._is_empty else ''}}}\n</tool_call>")
             self._has_said = True
         if self._kind != "header":
             self._kind = "said"
@@ -188,4 +200,4 @@ class HarmonyDetokenizer:
 
     def _stop_thinking(self) -> str:
         was_thinking, self._is_thinking = self._is_thinking, False
-        return _THOUGHT if was_thinking else ""
+        return self._ours(_THOUGHT) if was_thinking else ""

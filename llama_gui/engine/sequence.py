@@ -46,14 +46,14 @@ class Sequence:
             behind=read.prompt if read.goes_on else (),
         )
         if read.marks is not None and read.origin.skip_special_tokens:
-            self._detokenizer = HarmonyDetokenizer(self._detokenizer, read.marks, read.prompt)
+            self._detokenizer = HarmonyDetokenizer(self._detokenizer, read.marks, read.prompt, self._stops)
         self._texts: list[str] = []
         self._on_output = blamed("on_output", on_output) if on_output is not None else None
         self._on_finish = on_finish
         self._dropped_messages = read.dropped_messages
         self._former = len(self.answer)
         for token_id in self.answer:  # their text is known by now, and is not sent again
-            self._texts.append(self._stops.push(self._piece(token_id)))
+            self._texts.append(self._piece(token_id))
         self._only_reads = self.has_ended
         if self._only_reads:
             self._texts.append(self._rest(""))
@@ -193,8 +193,8 @@ class Sequence:
         """The text that is complete with a token; the last token also brings whatever was held back."""
         if token_id in self._limits.eos_token_ids:
             self.finish_reason = "stop"
-            return self._rest(self._stops.push(self._piece(token_id)))
-        text = self._stops.push(self._piece(token_id))
+            return self._rest(self._piece(token_id))
+        text = self._piece(token_id)
         if self._stops.found:
             self.finish_reason = "stop"
         elif self._grammar is not None and self._grammar.is_finished:
@@ -206,9 +206,13 @@ class Sequence:
         return text
 
     def _piece(self, token_id: int) -> str:
-        """The detokenizer's text for a token. What ends the answer is no part of its text, unless that is asked for."""
+        """The text that is certain with a token. What ends the answer is no part of it, unless that is asked for."""
         is_hidden = token_id in self._limits.eos_token_ids and not self._limits.includes_stop
-        return self._detokenizer.end(token_id) if is_hidden else self._detokenizer.push(token_id)
+        return self._watched(self._detokenizer.end(token_id) if is_hidden else self._detokenizer.push(token_id))
+
+    def _watched(self, text: str) -> str:
+        """The part of the detokenizer's text that belongs to no stop."""
+        return text if isinstance(self._detokenizer, HarmonyDetokenizer) else self._stops.push(text)
 
     @property
     def _stop_reason(self) -> str | int | None:
@@ -227,7 +231,7 @@ class Sequence:
         )
 
     def _rest(self, text: str) -> str:
-        text += self._stops.push(self._detokenizer.flush())
+        text += self._watched(self._detokenizer.flush())
         return text + self._stops.flush()
 
     def _hand_on(self, draw: Draw, text: str) -> None:

@@ -210,6 +210,29 @@ def test_pieces_make_up_the_text_and_stops_are_found_in_it(engine):
     assert (result.text, result.finish_reason) == ("<think>\nHm, 日本.\n</think>\n\nBeca", "stop")
 
 
+@pytest.mark.parametrize(
+    ("stop", "text"),
+    [
+        ("\n", "<think>\nHm, 日本.\n</think>\n\nOne."),
+        ("\n\n", "<think>\nHm, 日本.\n</think>\n\nOne.\nTwo."),
+        ("think", "<think>\nHm, 日本.\n</think>\n\nOne.\nTwo."),
+        (".\n", "<think>\nHm, 日本.\n</think>\n\nOne"),
+        (".\n</", "<think>\nHm, 日本.\n</think>\n\nOne.\nTwo."),
+    ],
+)
+def test_no_stop_is_in_tags_that_the_model_has_not_written(engine, stop, text):
+    answer = THOUGHT + "<|channel|>final<|message|>One.\nTwo.<|return|>"
+    assert answered(engine, answer, stop=[stop]).text == text
+    ids = engine.tokenizer.encode(THOUGHT + "<|channel|>final<|message|>One.")
+    result = answered(engine, "\nTwo.<|return|>", stop=[stop], answer_token_ids=ids)
+    assert result.text == text
+
+
+def test_no_stop_is_in_the_frame_of_a_call(engine):
+    result = answered(engine, CALL.format('{"place": "Rome"}'), tools=[WEATHER], stop=["\n", "name", "}}"])
+    assert (result.text, result.stop_reason) == (CALLED.format('{"place": "Rome"}'), None)
+
+
 def test_the_marks_are_shown_to_who_asks_for_them(engine):
     answer = "<|channel|>final<|message|>Because."
     assert answered(engine, answer + "<|return|>", skip_special_tokens=False).text == answer
