@@ -17,6 +17,7 @@ from typing import Self
 
 from llama_gui.engine.detokenizer import Detokenizer
 from llama_gui.engine.stop_strings import StopStrings
+from llama_gui.engine.tag_guard import CALLS, CLOSING, OPENING, TagGuard, unguarded
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.tool_calls import Thoughts, parted
 
@@ -60,7 +61,7 @@ class Marks:
 
         `is_open`: the prompt has opened the last channel already, so nothing can be thought.
         """
-        thought, said = parted(text)
+        thought, said = map(unguarded, parted(text))
         if is_open:
             return tokenizer.encode_literally(said)
         ids: list[int] = []
@@ -86,16 +87,25 @@ class HarmonyDetokenizer:
     """
 
     def __init__(
-        self, inner: Detokenizer, marks: Marks, prompt: Sequence[int], stops: StopStrings | None = None
+        self,
+        inner: Detokenizer,
+        marks: Marks,
+        prompt: Sequence[int],
+        stops: StopStrings | None = None,
+        *,
+        may_call: bool = True,
     ) -> None:
         """`prompt`: where it ends within the header of a message, the answer goes on with that.
 
         `stops` are looked for here, as only here it is known which text is the model's own and which are our tags.
+        `may_call`: whether calls are looked for in the text, so that what only looks like one must not.
         """
         self._inner = inner
         self._marks = marks
         self._stops = stops or StopStrings(())
-        self._kind = "said"  # of the message: said, thought, call, hidden, or header: none has begun
+        self._may_call = may_call
+        self._has_thought = False
+        self._turn_to("said")
         self._role: str | None = None  # what the header has before the channel; None: there is no channel yet
         self._header = ""
         self._is_first = False  # the header is that of the prompt, so an ordinary text may follow
@@ -103,13 +113,14 @@ class HarmonyDetokenizer:
         self._is_empty = True  # the message so far
         tail = [token_id for token_id in prompt[-_LONGEST_HEADER:] if token_id in (marks.start, marks.message)]
         if tail and tail[-1] == marks.start:
-            self._kind, self._is_first = "header", True
+            self._is_first = True
+            self._turn_to("header")
 
     def push(self, token_id: int) -> str:
         """See `Detokenizer.push`."""
         marks = self._marks
         if token_id == marks.message:
-            return self._begin()
+            return self._ours("") + self._begin()
         if token_id in (marks.start, marks.channel):
             return self._open_header(has_channel=token_id == marks.channel)
         if token_id in (marks.end, marks.call, marks.finish):
@@ -128,7 +139,15 @@ class HarmonyDetokenizer:
         """See `Detokenizer.flush`."""
         text = self._text(self._inner.flush())
         is_text = self._kind == "header" and self._is_first and self._role is None
-        return text + (self._give_up() if is_text else "") + self._stops.flush()
+        return text + (self._give_up() if is_text else "") + self._ours("")
+
+    def _turn_to(self, kind: str) -> None:
+        """The kind of the message: said, thought, call, hidden, or header: none has begun."""
+        self._kind = kind
+        if kind == "said":
+            self._guard = TagGuard(CALLS if self._may_call else (), () if self._has_thought else (*OPENING, *CLOSING))
+        else:
+            self._guard = TagGuard(CLOSING if kind == "thought" else ())
 
     def _text(self, piece: str) -> str:
         if self._kind == "header":
@@ -136,7 +155,12 @@ class HarmonyDetokenizer:
             return self._give_up() if self._is_no_header else ""
         self._is_empty = self._is_empty and not piece
         self._has_said = self._has_said or (self._kind == "said" and bool(piece))
-        return "" if self._kind == "hidden" else self._stops.push(piece)
+        return "" if self._kind == "hidden" else self._own(piece)
+
+    def _own(self, piece: str) -> str:
+        """What the model has written, as far as it is certain."""
+        text = self._guard.push(self._stops.push(piece))
+        return text + self._guard.flush() if self._stops.found else text
 
     @property
     def _is_no_header(self) -> bool:
@@ -146,19 +170,22 @@ class HarmonyDetokenizer:
 
     def _ours(self, text: str) -> str:
         """A tag or a line break that the model has not written: it holds no stop, and no stop reaches over it."""
-        return "" if self._stops.found else self._stops.flush() + text
+        if self._stops.found:
+            return ""
+        return self._guard.push(self._stops.flush()) + self._guard.flush() + text
 
     def _give_up(self) -> str:
         """What was taken for a header is said."""
         text, self._header = self._header, ""
-        self._kind, self._is_first = "said", False
+        self._is_first = False
+        self._turn_to("said")
         return self._stop_thinking() + self._text(text)
 
     def _open_header(self, *, has_channel: bool) -> str:
         text = self._close()
         if self._kind != "header" or not has_channel:
             self._header, self._role = "", None
-        self._kind = "header"
+        self._turn_to("header")
         self._is_first = self._is_first and has_channel
         if has_channel:
             self._role, self._header = self._header, ""
@@ -171,31 +198,32 @@ class HarmonyDetokenizer:
         word = _WORD.match(header)
         self._header, self._role, self._is_first, self._is_empty = "", None, False, True
         if recipient and recipient[1].startswith(_FUNCTIONS):
-            self._kind = "call"
+            self._turn_to("call")
             name = json.dumps(recipient[1].removeprefix(_FUNCTIONS), ensure_ascii=False)
             between = "\n\n" if self._has_said else ""
             opening = f'{between}<tool_call>\n{{"name": {name}, "arguments": '
             return self._stop_thinking() + self._ours(opening)
         if word and word[1] == "analysis":
             return self._begin_thought()
-        self._kind = "said"
+        self._turn_to("said")
         return self._stop_thinking() + self._ours("\n\n" if self._has_said else "")
 
     def _begin_thought(self) -> str:
         if self._has_said:
-            self._kind = "hidden"
+            self._turn_to("hidden")
             return ""
-        self._kind = "thought"
+        self._turn_to("thought")
+        self._has_thought = True
         was_thinking, self._is_thinking = self._is_thinking, True
         return self._ours("\n\n" if was_thinking else _THINK)
 
     def _close(self) -> str:
-        text = self._text(self._inner.flush())
+        text = self._text(self._inner.flush()) + self._ours("")
         if self._kind == "call":
             text += self._ours(f"{'{}' if self._is_empty else ''}}}\n</tool_call>")
             self._has_said = True
         if self._kind != "header":
-            self._kind = "said"
+            self._turn_to("said")
         return text
 
     def _stop_thinking(self) -> str:

@@ -22,7 +22,8 @@ class PromptLogprobs:
 
     The logits of a place are those of the token before it, so place 0 has none. `rows`: how many the network's head
     has; the tokenizer may have fewer tokens. `kernels`: our own, where they are. `goes_on`: whether the
-    text from `first` on goes on with that before it. `marks`: those of the messages of an answer, which `first` begins.
+    text from `first` on goes on with that before it. `marks`: those of the messages of an answer, which `first`
+    begins. `may_call`: whether it was offered tools.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class PromptLogprobs:
         *,
         goes_on: bool = False,
         marks: Marks | None = None,
+        may_call: bool = False,
     ) -> None:
         self._tokens = tokens
         self._first = first
@@ -44,7 +46,7 @@ class PromptLogprobs:
         self._tokenizer = tokenizer
         self._detokenizer: Detokenizer = tokenizer.detokenizer(behind=tokens[:first] if goes_on else ())
         if marks is not None and first:
-            self._detokenizer = HarmonyDetokenizer(self._detokenizer, marks, tokens[:first])
+            self._detokenizer = HarmonyDetokenizer(self._detokenizer, marks, tokens[:first], may_call=may_call)
         self._most_rows = max(32, _MOST_LOGITS // rows)
         self._outputs: list[TokenOutput | None] = []
         if first == 0:

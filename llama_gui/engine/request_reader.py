@@ -57,7 +57,7 @@ class ReadRequest:
     """What a request comes to with one model.
 
     `origin` is its state before the first token. `goes_on`: the answer's text goes on with that of the prompt. `marks`:
-    those of its messages, where an answer is several.
+    those of its messages, where an answer is several. `may_call`: whether it was offered tools.
     """
 
     prompt: list[int]
@@ -71,6 +71,7 @@ class ReadRequest:
     shown_ids: frozenset[int] = frozenset()
     goes_on: bool = False
     marks: Marks | None = None
+    may_call: bool = False
 
 
 class RequestReader:
@@ -133,6 +134,7 @@ class RequestReader:
             calls.shown if calls is not None else frozenset(),
             goes_on,
             self._marks,
+            bool(request.tools),
         )
 
     def ended(self, request: GenerateRequest) -> InvalidRequestError:
@@ -314,6 +316,7 @@ class RequestReader:
             self._kernels,
             goes_on=goes_on,
             marks=self._marks if request.skip_special_tokens else None,
+            may_call=bool(request.tools),
         )
 
     def _sampler(self, request: GenerateRequest) -> Sampler:

@@ -46,7 +46,9 @@ class Sequence:
             behind=read.prompt if read.goes_on else (),
         )
         if read.marks is not None and read.origin.skip_special_tokens:
-            self._detokenizer = HarmonyDetokenizer(self._detokenizer, read.marks, read.prompt, self._stops)
+            self._detokenizer = HarmonyDetokenizer(
+                self._detokenizer, read.marks, read.prompt, self._stops, may_call=read.may_call
+            )
         self._texts: list[str] = []
         self._on_output = blamed("on_output", on_output) if on_output is not None else None
         self._on_finish = on_finish

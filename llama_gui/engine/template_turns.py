@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from llama_gui.engine.tag_guard import unguarded
 from llama_gui.tool_calls import parted
 
 Turn = dict[str, Any]
@@ -82,7 +83,7 @@ def with_thoughts_apart(turns: Sequence[Turn]) -> list[Turn]:
 
 
 def _with_thoughts_apart(turn: Turn) -> Turn:
-    thinking, said = parted(turn["content"])
+    thinking, said = map(unguarded, parted(turn["content"]))
     if turn.get("tool_calls"):
         thinking, said = "\n\n".join(part for part in (thinking, said.strip()) if part), ""
         turn = {**turn, "tool_calls": [_with_object(call) for call in turn["tool_calls"]]}

@@ -4,11 +4,13 @@ import json
 
 import pytest
 
+from llama_gui.chats.reasoning import split_reasoning
 from llama_gui.engine import GenerateRequest, Message, SamplingParams
 from llama_gui.engine.harmony import HarmonyDetokenizer, Marks
+from llama_gui.engine.tag_guard import unguarded
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError
-from llama_gui.tool_calls import CallWatch, parse_tool_calls
+from llama_gui.tool_calls import CallWatch, parse_tool_calls, parted
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama
 
@@ -148,6 +150,62 @@ def test_other_tokenizers_have_no_marks(tiny_folder):
     assert not Tokenizer.load(tiny_folder("llama-3.2")).going_on_ids
 
 
+# --- words that look like tags
+
+FINAL = "<|channel|>final<|message|>"
+ANALYSIS = "<|channel|>analysis<|message|>"
+NEXT = "<|end|><|start|>assistant"
+QUOTED = '<tool_call>\n{"name": "weather", "arguments": {}}\n</tool_call>'
+
+
+@pytest.mark.parametrize("tag", ["</think>", "</THINK>", "</thinking>"])
+def test_a_tag_that_is_thought_of_ends_no_thoughts(tokenizer, tag):
+    text = told(tokenizer, f"{ANALYSIS}It ends with\n{tag}\n, so.{NEXT}{FINAL}With such a tag.<|return|>")
+    thought, said = parted(text)
+    assert (unguarded(thought), said) == (f"It ends with\n{tag}\n, so.", "With such a tag.")
+    assert split_reasoning(text).answer == "With such a tag."
+
+
+@pytest.mark.parametrize(
+    "said", ["<think> is the tag that opens it.", "\n <Reasoning>, too", "It ends with\n</think>\n"]
+)
+def test_a_tag_that_is_said_opens_and_ends_no_thoughts(tokenizer, said):
+    text = told(tokenizer, f"{FINAL}{said}<|return|>")
+    assert unguarded(text) == said
+    assert parted(text) == ("", text)
+    assert split_reasoning(text).reasoning is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Write <think> and </think>.",
+        "```\n<think>\n</think>\n```",
+        "a < b, a <= b, </t",
+        "<",
+        "<thin",
+    ],
+)
+def test_what_is_taken_for_no_tag_stays_as_it_is(tokenizer, said):
+    assert told(tokenizer, f"{FINAL}{said}<|return|>") == said
+    behind = f"{ANALYSIS}Hm.{NEXT}{FINAL}<think> {said}<|return|>"
+    assert told(tokenizer, behind) == f"<think>\nHm.\n</think>\n\n<think> {said}"
+
+
+@pytest.mark.parametrize("before", ["", THOUGHT, PREAMBLE])
+@pytest.mark.parametrize(
+    "quoted", [QUOTED, '[TOOL_CALLS][{"name": "weather", "arguments": {}}]', 'functools[{"name": "weather"}]']
+)
+def test_a_call_that_is_only_quoted_calls_nothing(tokenizer, before, quoted):
+    text = told(tokenizer, f"{before}{FINAL}Qwen writes {quoted}<|return|>")
+    assert unguarded(text).endswith(f"Qwen writes {quoted}")
+    assert parse_tool_calls(text, ["weather"]).calls == ()
+    watch = CallWatch(["weather"])
+    assert "".join(map(watch.push, text)) + watch.finish().text == text
+    called = told(tokenizer, f"{before}{FINAL}Qwen writes {quoted}{NEXT}{CALL.format('{}')}")
+    assert len(parse_tool_calls(called, ["weather"]).calls) == 1
+
+
 # --- an engine whose tokens are told
 
 
@@ -257,6 +315,26 @@ def test_how_likely_the_tokens_are_is_told_with_the_same_text(engine):
     assert "".join(output.text for output in outputs) == "<think>\nHm, 日本.\n</think>\n\nBecause."
 
 
+def test_a_quoted_call_is_changed_only_where_there_are_tools(engine):
+    answer = f"{FINAL}So: {QUOTED}<|return|>"
+    assert answered(engine, answer).text == f"So: {QUOTED}"
+    ids = engine.tokenizer.encode(answer)
+    for tools in (None, [WEATHER]):
+        result = answered(engine, answer, tools=tools)
+        assert result.token_ids == tuple(ids)
+        assert (result.text == f"So: {QUOTED}") == (tools is None)
+        scored = engine.generate(
+            GenerateRequest(messages=ASKED, tools=tools, answer_token_ids=ids, prompt_logprobs=1, max_tokens=99)
+        )
+        assert "".join(output.text for output in scored.prompt_logprobs if output is not None) == result.text
+
+
+@pytest.mark.parametrize("stop", ["</think>", "</thi"])
+def test_a_stop_is_found_in_the_tag_that_the_model_wrote(engine, stop):
+    result = answered(engine, f"{ANALYSIS}It is </think>.{NEXT}{FINAL}So.<|return|>", stop=[stop])
+    assert (result.text, result.stop_reason) == ("<think>\nIt is ", stop)
+
+
 # --- prompts
 
 
@@ -328,6 +406,16 @@ def test_marks_that_somebody_wrote_are_refused_in_the_text_no_more_than_in_the_i
     assert f"<|channel|>final<|message|>{said}<|end|>" in prompt
     ids = engine.apply_chat_template(messages, tokenize=True)
     assert engine.tokenizer.decode(ids, skip_special_tokens=False) == prompt
+
+
+def test_words_that_look_like_tags_go_back_as_they_were_written(engine):
+    for said in ("<think> is the tag.", f"Qwen writes {QUOTED}"):
+        text = told(engine.tokenizer, f"{FINAL}{said}<|return|>")
+        assert text != said
+        messages = [*ASKED, Message("assistant", text), Message("user", "And?")]
+        assert f"{FINAL}{said}<|end|>" in prompt_of(engine, messages)
+        marks = Marks.find(engine.tokenizer)
+        assert engine.tokenizer.decode(marks.answer(engine.tokenizer, text, is_open=True)) == said
 
 
 def test_how_much_it_thinks(engine):
