@@ -415,6 +415,7 @@ def test_words_that_look_like_tags_go_back_as_they_were_written(engine):
         messages = [*ASKED, Message("assistant", text), Message("user", "And?")]
         assert f"{FINAL}{said}<|end|>" in prompt_of(engine, messages)
         marks = Marks.find(engine.tokenizer)
+        assert marks is not None
         assert engine.tokenizer.decode(marks.answer(engine.tokenizer, text, is_open=True)) == said
 
 
