@@ -27,6 +27,12 @@ from torch import Tensor
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from tests.benchmarks.chats import REAL_SHAPES, STARTER, prompt, random_model
 
+TEXTS: dict[str, Callable[[int], list[int]]] = {
+    "copying": lambda seed: prompt(200, seed + 3),
+    "repeating": lambda seed: prompt(12, seed + 1) * 8,
+    "free": lambda seed: prompt(96, seed + 2),
+}
+
 
 def copying(text: list[int]) -> Callable[[list[int], Tensor], Tensor]:
     """Lets nothing be drawn but what stands in the prompt at the same place."""
@@ -39,10 +45,10 @@ def copying(text: list[int]) -> Callable[[list[int], Tensor], Tensor]:
     return process
 
 
-def speed(engine: Engine, text: list[int], temperature: float, new_tokens: int, *, copies: bool) -> float:
+def speed(engine: Engine, text: list[int], temperature: float, seed: int, new_tokens: int, *, copies: bool) -> float:
     """Tokens per second after the first."""
     bias = dict.fromkeys(engine.eos_token_ids, -1000.0)
-    sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0.0, seed=1, logit_bias=bias)
+    sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed, logit_bias=bias)
     marks: list[float] = []
     processor = copying(text) if copies else None
     request = GenerateRequest(token_ids=text, max_tokens=new_tokens, sampling=sampling, logits_processor=processor)
@@ -79,16 +85,12 @@ def main() -> None:
             Engine.load(folder, dtype=options.dtype) as plain,
             Engine.load(folder, dtype=options.dtype, draft=draft) as guessing,
         ):
-            works = {
-                "copying": (prompt(200, 3), 0.0),
-                "repeating": (prompt(12, 1) * 8, 0.0),
-                "free": (prompt(96, 2), 1.5),
-            }
-            for name, (text, temperature) in works.items():
+            for name, temperature in (("copying", 0.0), ("repeating", 0.0), ("free", 1.5)):
                 ratios = []
-                for _ in range(options.rounds):
+                for number in range(options.rounds):
+                    text = TEXTS[name](10 * number)  # another each time: what an answer said is known from then on
                     without, with_ = (
-                        speed(engine, text, temperature, options.new_tokens, copies=name == "copying")
+                        speed(engine, text, temperature, number, options.new_tokens, copies=name == "copying")
                         for engine in (plain, guessing)
                     )
                     ratios.append((without, with_))
