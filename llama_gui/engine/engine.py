@@ -21,6 +21,7 @@ from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.native_linear import NativeFloatLinear, NativeQuantisedLinear
+from llama_gui.engine.prompt_cache import check_place, files_stamp, open_prompt_cache
 from llama_gui.engine.prompt_lookup import PromptLookup
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
@@ -81,6 +82,8 @@ class Engine:
         exact: bool = True,
         cache_dtype: str = "auto",
         kernel_notes: str | Path | None = None,
+        prompt_cache: str | Path | None = None,
+        prompt_cache_bytes: int = 8 * 2**30,
         on_progress: Callable[[LoadProgress], None] | None = None,
         is_cancelled: Callable[[], bool] | None = None,
         shared: SharedThread | None = None,
@@ -112,6 +115,12 @@ class Engine:
                 Those of a `draft` folder are as auto has them.
             kernel_notes: a file that keeps what is found out about this machine's kernels, so that later loads are
                 seconds shorter; None: it is found out each time.
+            prompt_cache: a folder that keeps what was read of long conversations (their keys and values), so that after
+                a restart it need not be read again; several models and processes may share it. What took less than a
+                second to read is not kept, nor what 30 days nobody needed. The text and its bits stay the same: it is
+                for CPUs, where they are exact, and otherwise nothing is kept. None: nothing is.
+            prompt_cache_bytes: how large that folder may become (8 GiB), but never more than a tenth of what the disk
+                has free. The longest unused goes first.
             on_progress: hears how far the loading is, in the calling thread.
             is_cancelled: asked before each weight; once it is true, the loading ends.
             shared: the thread that steps this engine and others (`ModelPool`); None: one of its own.
@@ -124,6 +133,7 @@ class Engine:
             LoadCancelledError: `is_cancelled` said so.
         """
         _check_options(strategy, max_batch, threads)
+        check_place(prompt_cache, prompt_cache_bytes)
         smaller = open_draft(draft)
         model = load_model(
             path,
@@ -153,7 +163,10 @@ class Engine:
         )
         runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))
-        loop = Loop(scheduler, runner, cache, model.threads, _first_stats(model, speculator), speculator, shared)
+        folder = prompt_cache if network.is_exact else None
+        kept = open_prompt_cache(folder, prompt_cache_bytes, cache, lambda: runner.identity(files_stamp(path)))
+        stats = _first_stats(model, speculator)
+        loop = Loop(scheduler, runner, cache, model.threads, stats, speculator, shared, kept)
         return cls(model, loop, runner, cache)
 
     # --- what it is
@@ -260,6 +273,17 @@ class Engine:
             EngineClosedError: the engine was stopped.
         """
         return self._loop.call(lambda: self._cache.fork(cache_key, new_key))
+
+    def keep_prompts(self) -> None:
+        """Wait until the conversations that nobody writes to are in `prompt_cache`; without it, return at once.
+
+        They get there by themselves while the engine has nothing else to do. This is for programs that end soon.
+
+        Raises:
+            EngineClosedError: the engine was stopped.
+            GenerationError: this is a forked copy of the process.
+        """
+        self._loop.keep_prompts()
 
     def generate(self, request: GenerateRequest) -> GenerateResult:
         """Submit and wait. Raises what `submit` raises; a failure in flight is in the result."""

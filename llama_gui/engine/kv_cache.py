@@ -42,12 +42,14 @@ class Slot:
     `keys` and `values` are ``[layers, kv_heads, capacity, kept_width]``; rows from ``len(tokens)`` on have no meaning.
     Rows below `finite` hold finite numbers: attention computes with masked keys, too, and 0 times NaN is NaN. Rows from
     there on were never written; the system has only promised their memory. `taken`: rows that count against the budget.
+    `kept`: `last_used` when all of it was on the disk (`PromptCache`).
     """
 
     __slots__ = (
         "_row_bytes",
         "busy",
         "finite",
+        "kept",
         "key",
         "keys",
         "last_used",
@@ -65,6 +67,7 @@ class Slot:
         self.busy = False
         self.last_used = 0
         self.set_aside = 0
+        self.kept = 0
 
     @property
     def capacity(self) -> int:
@@ -117,6 +120,22 @@ class Slot:
         if end > self.finite:
             self.zero(self.finite, end)
             self.finite = end
+
+    def block_bytes(self, rows: int) -> int:
+        """How many bytes `block` has."""
+        return self._row_bytes * rows
+
+    def block(self, start: int, end: int) -> bytes:
+        """The bits of these rows, as they lie: for `put_block`. Both are multiples of 64."""
+        parts = torch.cat([self.keys[:, :, start:end].flatten(), self.values[:, :, start:end].flatten()])
+        return parts.cpu().view(torch.uint8).numpy().tobytes()
+
+    def put_block(self, start: int, end: int, content: bytearray) -> None:
+        """Have the rows that `block` returned, in a slot with room for them."""
+        numbers = torch.frombuffer(content, dtype=self.keys.dtype).chunk(2)
+        for kept, part in zip((self.keys, self.values), numbers, strict=True):
+            rows = kept[:, :, start:end]
+            rows.copy_(part.view(rows.shape))
 
     def copy(self, donor: "Slot", length: int) -> None:
         """Begin as `donor` does: with its first `length` tokens, which fit."""
@@ -217,6 +236,11 @@ class KVCache:
         slot.busy = True  # last: if preparing it failed, nobody would release it
         slot.last_used = next(self._clock)
         return slot
+
+    def unkept(self) -> list[Slot]:
+        """The idle slots that were used since they were `kept`, the last used first."""
+        slots = [slot for slot in self._slots if not slot.busy and slot.kept != slot.last_used]
+        return sorted(slots, key=lambda slot: -slot.last_used)
 
     def blank(self, tokens: int) -> Slot:
         """A busy slot with room for `tokens`, for nobody's conversation: `drop` it afterwards.

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.prompt_cache import PromptCache, Recall
 from llama_gui.engine.runner import Runner, Work, error_for_user
 from llama_gui.engine.scheduler import Chunk, Scheduler
 from llama_gui.engine.sequence import Sequence
@@ -25,6 +26,9 @@ from llama_gui.errors import BugError, EngineClosedError, GenerationError
 from llama_gui.vocabulary import EngineStats, FinishReason
 
 T = TypeVar("T")
+
+RECALL_SECONDS = (0.25, 0.01)
+"""How long a step may take tokens from the disk: alone, and while others wait for their next token."""
 
 _CLOSED = "The engine is closed. Load the model again."
 
@@ -46,9 +50,14 @@ class Loop:
         stats: EngineStats,
         speculator: Speculator | None = None,
         shared: SharedThread | None = None,
+        prompt_cache: PromptCache | None = None,
     ) -> None:
+        self._prompt_cache = prompt_cache
+        self._recalls: dict[int, Recall] = {}
         self._owns_thread = shared is None
         self._thread = shared or SharedThread("llama-gui-engine")
+        if prompt_cache is not None:
+            prompt_cache.tell(self._thread.wake)
         self._scheduler = scheduler
         self._speculator = speculator
         self._runner = runner
@@ -117,6 +126,16 @@ class Loop:
         self._command(run)
         return future.result()
 
+    def keep_prompts(self) -> None:
+        """Wait until the conversations that are idle now are on the disk, where the engine keeps them.
+
+        Raises:
+            EngineClosedError, GenerationError: see `call`.
+        """
+        kept = self._prompt_cache
+        if kept is not None:
+            self.call(lambda: kept.flush(self._scheduler.budget.prompt_seconds))
+
     def check_wait(self) -> None:
         """Raise GenerationError where waiting for an answer would never end."""
         self._thread.check_wait()
@@ -154,6 +173,8 @@ class Loop:
             self._end.wait()
         if self._owns_thread:
             self._thread.close()
+        if self._prompt_cache is not None:
+            self._prompt_cache.close()
         self._cache.clear()
         self._speculator = None  # a draft network goes with its cache
         self._publish(0)
@@ -206,9 +227,9 @@ class Loop:
         chunks = self._scheduler.schedule(lambda number: self._sequences[number].pending)
         if chunks:
             self._step(chunks)
-        else:
-            self._publish(0)
-        return bool(chunks)
+            return True
+        self._publish(0)
+        return self._keep_next()
 
     def _run_commands(self) -> None:
         while self._commands:
@@ -236,11 +257,49 @@ class Loop:
             self._scheduler.admit(number)
             try:
                 sequence.start(self._cache.acquire(sequence.cache_key, sequence.reusable, room))
+                self._look_for(sequence)
             except GenerationError as error:
                 self._finish(sequence, "error", error)
 
+    def _look_for(self, sequence: Sequence) -> None:
+        """Find out what of a prompt lies on the disk. Its last token is always run, because its logits are needed."""
+        if self._prompt_cache is not None:
+            found = self._prompt_cache.find(sequence.reusable[:-1], sequence.held)
+            if found is not None:
+                self._recalls[sequence.number] = found
+
+    def _keep_next(self) -> bool:
+        """With nothing else to do, keep a block of an idle conversation on the disk; False: there was none."""
+        try:
+            kept = self._prompt_cache
+            return kept is not None and kept.keep_next(self._scheduler.budget.prompt_seconds)
+        except Exception:  # it only saves time: no answer may fail for it
+            _log.exception("What was read cannot be kept")
+            self._prompt_cache = None
+            return False
+
+    def _recall(self, chunk: Chunk, patience: float) -> bool:
+        """Take the next tokens of a prompt from the disk instead of running them; False: they are not there."""
+        recall, sequence = self._recalls.get(chunk.number), self._sequences[chunk.number]
+        if recall is None or self._prompt_cache is None or sequence.slot is None:
+            return False
+        end, count = time.perf_counter() + patience, 0
+        while not sequence.job.is_cancelled and time.perf_counter() < end:
+            try:
+                new = self._prompt_cache.recall(recall, sequence.slot)
+            except GenerationError:  # no memory: its own step will say so
+                new = 0
+            if not new:
+                del self._recalls[chunk.number]
+                return count > 0
+            sequence.recall(new)
+            count += new
+        return count > 0
+
     def _step(self, chunks: list[Chunk]) -> None:
         decodes = sum(chunk.tokens == 1 for chunk in chunks)
+        patience = RECALL_SECONDS[1 if decodes else 0]
+        chunks = [chunk for chunk in chunks if not self._recall(chunk, patience)]
         works = [self._work(chunk, decodes) for chunk in chunks]
         began = time.perf_counter()
         results = self._runner.step(works)
@@ -302,6 +361,7 @@ class Loop:
 
     def _finish(self, sequence: Sequence, reason: FinishReason, error: Exception | None = None) -> None:
         self._scheduler.remove(sequence.number)
+        self._recalls.pop(sequence.number, None)
         self._sequences.pop(sequence.number, None)
         if self._speculator is not None:
             self._speculator.forget(sequence)

@@ -10,6 +10,7 @@ from llama_gui.engine.decode_graph import DecodeGraphs
 from llama_gui.engine.huge_pages import HugePages
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama, PassCancelled, Segment
+from llama_gui.engine.prompt_cache import bits_of, probe_tokens
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import EngineClosedError, GenerationError, LlamaGuiError
 
@@ -120,6 +121,25 @@ class Runner:
                 rows.append(self._network.forward([Segment(slot, piece, len(piece), is_prompt=True)]).cpu())
                 slot.tokens.extend(piece)
             return torch.cat(rows)
+        finally:
+            self._cache.drop(slot)
+
+    @torch.inference_mode()
+    def identity(self, stamp: bytes) -> bytes:
+        """Bits that differ wherever those of keys and values would: between models, dtypes, kernels and CPUs.
+
+        `stamp`: what is known of the model besides.
+
+        Raises:
+            GenerationError: there is no memory for it, or the network fails.
+        """
+        tokens = probe_tokens(self._network.config.vocab_size)
+        slot = self._cache.blank(len(tokens))
+        try:
+            self._network.forward([Segment(slot, tokens, 1, is_prompt=True)])
+            return bits_of(slot, stamp)
+        except Exception as error:
+            raise error_for_user(error) from error
         finally:
             self._cache.drop(slot)
 

@@ -75,6 +75,11 @@ class TokenBudget:
         else:
             self._token_seconds = _smooth(self._token_seconds, each)
 
+    def prompt_seconds(self, tokens: int) -> float | None:
+        """About how long reading so many tokens takes, of a prompt that is alone; None: nobody knows."""
+        each = self._token_seconds or self._beside_seconds
+        return None if each is None else tokens * each
+
     def tokens(self, decodes: int) -> int:
         """Prompt tokens beside `decodes` rows, so that the step's rows fill whole tiles."""
         tile, overhead = self._tile, self._overhead

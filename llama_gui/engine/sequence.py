@@ -88,6 +88,11 @@ class Sequence:
         return len(self.prompt) + len(self.answer) - (len(self.slot.tokens) if self.slot else 0)
 
     @property
+    def held(self) -> int:
+        """Tokens whose keys and values the slot has."""
+        return len(self.slot.tokens) if self.slot else 0
+
+    @property
     def final_length(self) -> int:
         """Tokens of prompt and answer if nothing ends the answer early."""
         return len(self.prompt) + self._limits.max_tokens
@@ -150,6 +155,11 @@ class Sequence:
         self.slot.tokens.extend(tokens)
         if self.is_prefilling:
             self.job.read_prompt(len(self.slot.tokens))
+
+    def recall(self, count: int) -> None:
+        """The slot holds the next `count` tokens, which were not run now but kept since they were."""
+        self._cached_tokens += count
+        self.accept(self.tokens[self.held : self.held + count])
 
     def draw(self, logits: Tensor) -> None:
         """Draw the next token from raw float32 `logits` ``[vocab]``, and hand it on.

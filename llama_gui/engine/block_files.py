@@ -1,0 +1,223 @@
+"""Files of keys and values: one for each block of tokens, found by its name, the longest unused deleted first.
+
+As vLLM's cache of prefixes, with LMCache's disk behind it: the name of a block is made from all tokens up to its end,
+so chats that begin alike share their files. A file that is damaged, gone or not writable costs time only.
+"""
+
+import contextlib
+import logging
+import os
+import secrets
+import shutil
+import struct
+import threading
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+_log = logging.getLogger(__name__)
+
+_HEAD = struct.Struct("<8sI")
+_MAGIC = b"llgkv01\n"
+_ENDING, _FRESH = ".kv", ".new"
+_AT_ONCE = 4
+"""Blocks that wait to be written: their memory is nobody's budget."""
+_UNUSED_DAYS = 30
+_SHARE_OF_DISK = 0.1
+"""Never more of what the disk has free, whatever is allowed."""
+_PRUNED_TO = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A file: how old, how deep in its conversation, how large."""
+
+    used: float
+    depth: int
+    size: int
+    path: Path
+
+
+class BlockFiles:
+    """The files in one folder, which other processes may use at the same time. For one thread, but for the writing.
+
+    Args:
+        folder: made with the first file.
+        byte_limit: of all files together; a tenth of what the disk has free besides, if that is less.
+    """
+
+    def __init__(self, folder: Path, byte_limit: int) -> None:
+        self.on_written: Callable[[], None] = _nobody
+        """Called in the thread that writes, after each file: there is room for another."""
+        self._folder = folder
+        self._byte_limit = byte_limit
+        self._lock = threading.Lock()  # of the two that follow; held for moments
+        self._names: set[str] | None = None
+        self._total = 0
+        self._writing: deque[Future[None]] = deque()
+        self._writer: ThreadPoolExecutor | None = None
+        self._failed = False
+
+    @property
+    def has_room(self) -> bool:
+        """Whether `write` may be called now: not while too many blocks wait for a slow disk."""
+        while self._writing and self._writing[0].done():
+            self._writing.popleft()
+        return len(self._writing) < _AT_ONCE
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether anything can be kept: some room is allowed, and the disk has taken what it was given."""
+        return self._byte_limit > 0 and not self._failed
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to be found."""
+        return not self._known()
+
+    def has(self, name: str) -> bool:
+        """Whether a block of this name was there when last looked, or is on its way to the disk."""
+        return name in self._known()
+
+    def read(self, name: str, size: int) -> bytearray | None:
+        """The bytes of a block, if they are all there and what was written; else its file goes."""
+        content = bytearray(size)
+        try:
+            with open(self._path(name), "rb") as file:
+                head, count, is_all = file.read(_HEAD.size), file.readinto(content), not file.read(1)
+            if is_all and count == size and _HEAD.unpack(head) == (_MAGIC, zlib.crc32(content)):
+                return content
+        except (OSError, struct.error):
+            pass
+        with self._lock:
+            (self._names or set()).discard(name)
+        with contextlib.suppress(OSError):
+            self._path(name).unlink()
+        return None
+
+    def write(self, name: str, content: bytes, used: float) -> None:
+        """Have a block written soon, in another thread. `used`: see `use`."""
+        with self._lock:
+            if self._names is not None:
+                self._names.add(name)
+        if self._writer is None:
+            self._writer = ThreadPoolExecutor(1, "llama-gui-prompt-cache")
+        self._writing.append(self._writer.submit(self._write, name, content, used))
+
+    def use(self, names: Iterable[str], used: float) -> None:
+        """These were of use at this time, in seconds since 1970: others are deleted before them.
+
+        All blocks of a conversation get the same time, so that its end goes before its beginning.
+        """
+        for name in names:
+            with contextlib.suppress(OSError):
+                os.utime(self._path(name), (used, used))
+
+    def flush(self) -> None:
+        """Wait until all that was given to `write` is in its file."""
+        while self._writing:
+            self._writing.popleft().result()
+
+    def close(self) -> None:
+        """Finish the file that is being written; those that wait are not begun."""
+        if self._writer is not None:
+            self._writer.shutdown(cancel_futures=True)
+            self._writer = None
+        self._writing.clear()
+
+    def _path(self, name: str) -> Path:
+        return self._folder / (name + _ENDING)
+
+    def _known(self) -> set[str]:
+        """Raises nothing: a folder that cannot be read holds nothing."""
+        if self._names is None:
+            kept = self._scan()
+            with self._lock:
+                self._names = {one.path.stem for one in kept}
+                self._total = sum(one.size for one in kept)
+        return self._names
+
+    # --- the thread that writes
+
+    def _write(self, name: str, content: bytes, used: float) -> None:
+        if self._failed:
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._put(name, content)
+            self.use([name], used)
+            with self._lock:
+                self._total += len(content)
+                is_full = self._total > self._limit()
+            if is_full:
+                self._prune()
+        except OSError as error:
+            self._failed = True  # until the next start
+            _log.warning("What was read cannot be kept in %s: %s", self._folder, error)
+        finally:
+            self.on_written()
+
+    def _put(self, name: str, content: bytes) -> None:
+        """Whole or not at all; but nobody waits for the disk: what a power cut leaves has another checksum."""
+        target = self._path(name)
+        fresh = target.with_name(f"{name}.{secrets.token_hex(4)}{_FRESH}")
+        try:
+            with open(fresh, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                file.write(_HEAD.pack(_MAGIC, zlib.crc32(content)))
+                file.write(content)
+            os.replace(fresh, target)
+        finally:
+            with contextlib.suppress(OSError):
+                fresh.unlink()
+
+    def _limit(self) -> float:
+        free = shutil.disk_usage(self._folder).free
+        return min(self._byte_limit, _SHARE_OF_DISK * (free + self._total))
+
+    def _prune(self) -> None:
+        """Delete what was not used for long, of a conversation its end first."""
+        kept = sorted(self._scan(), key=lambda one: (one.used, -one.depth))
+        with self._lock:
+            self._total = sum(one.size for one in kept)
+        limit = self._limit()
+        for one in kept if self._total > limit else []:
+            if self._total <= limit * _PRUNED_TO:
+                return
+            self._delete(one)
+
+    def _scan(self) -> list[_Kept]:
+        """What is there, without what is older than anybody needs, which is deleted."""
+        kept: list[_Kept] = []
+        oldest = time.time() - _UNUSED_DAYS * 86400
+        try:
+            with os.scandir(self._folder) as entries:
+                for entry in entries:
+                    with contextlib.suppress(OSError, ValueError):
+                        facts = entry.stat()
+                        path = Path(entry.path)
+                        is_left_over = path.suffix == _FRESH and facts.st_mtime < time.time() - 3600
+                        if is_left_over or (path.suffix == _ENDING and facts.st_mtime < oldest):
+                            path.unlink()
+                        elif path.suffix == _ENDING:
+                            depth = int(path.stem.partition("-")[0])
+                            kept.append(_Kept(facts.st_mtime, depth, facts.st_size, path))
+        except OSError:
+            return kept
+        return kept
+
+    def _delete(self, one: _Kept) -> None:
+        try:
+            one.path.unlink(missing_ok=True)
+        except OSError:  # Windows: another process reads it
+            return
+        with self._lock:
+            self._total -= one.size
+            (self._names or set()).discard(one.path.stem)
+
+
+def _nobody() -> None:
+    """Nobody waits."""

@@ -1,0 +1,259 @@
+"""Long conversations go on after a restart without being read again, and their bits stay the same."""
+
+import os
+import threading
+import time
+
+import pytest
+import torch
+
+from llama_gui.engine import Engine, GenerateRequest, SamplingParams, prompt_cache
+from llama_gui.engine.kv_cache import KVCache
+from llama_gui.errors import GenerationError, InvalidRequestError
+from tests.fakes.tiny_llama import write_tiny_llama
+
+PROMPT = [3 + i * 7 % 200 for i in range(300)]
+KEPT = 256
+"""Tokens of whole blocks in `PROMPT`."""
+
+
+@pytest.fixture(autouse=True)
+def worth_keeping(monkeypatch):
+    """Whatever a tiny model reads."""
+    monkeypatch.setattr(prompt_cache, "LEAST_SECONDS", 0.0)
+
+
+def ask(engine, prompt=PROMPT, **fields):
+    fields = {"max_tokens": 6, "ignore_eos": True, "logprobs": 3, **fields}
+    job = engine.submit(GenerateRequest(token_ids=prompt, sampling=SamplingParams(seed=1), **fields))
+    outputs = list(job)
+    return job.result(), [(out.token_id, out.logprob, out.top_logprobs) for out in outputs]
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """The folder where prompts are kept."""
+    return tmp_path / "prompts"
+
+
+def read_before(load, kept, prompt=PROMPT, **options):
+    """Another engine reads the prompt and keeps it; its answer."""
+    engine = load(prompt_cache=kept, **options)
+    result, outputs = ask(engine, prompt)
+    engine.keep_prompts()
+    engine.close()
+    assert result.usage.cached_tokens == 0
+    return outputs
+
+
+@pytest.mark.parametrize("options", [{}, {"dtype": "int8"}, {"dtype": "float32"}, {"cache_dtype": "int8"}])
+def test_a_conversation_goes_on_after_a_restart_with_equal_bits(load, kept, options):
+    outputs = read_before(load, kept, **options)
+    result, again = ask(load(prompt_cache=kept, **options))
+    assert result.usage.cached_tokens == KEPT
+    assert again == outputs
+
+
+@pytest.mark.parametrize("strategy", ["batched", "interleaved", "sequential"])
+def test_beside_others(load, kept, strategy):
+    outputs = read_before(load, kept)
+    engine = load(prompt_cache=kept, strategy=strategy)
+    others = [engine.submit(GenerateRequest(token_ids=[5 + i] * 40, max_tokens=30, ignore_eos=True)) for i in range(3)]
+    result, again = ask(engine)
+    assert result.usage.cached_tokens == KEPT
+    assert again == outputs
+    assert [job.result().finish_reason for job in others] == ["length"] * 3
+
+
+def test_it_goes_on_from_where_the_texts_part(load, kept):
+    read_before(load, kept)
+    engine = load(prompt_cache=kept)
+    other = [*PROMPT[:200], 9, 9, 9, *PROMPT[203:]]
+    result, outputs = ask(engine, other)
+    assert result.usage.cached_tokens == 192
+    assert outputs == ask(load(), other)[1]
+
+
+def test_memory_comes_first_and_the_disk_behind_it(load, kept):
+    read_before(load, kept)
+    engine = load(prompt_cache=kept)
+    ask(engine, PROMPT[:100], cache_key="chat")
+    result, outputs = ask(engine, cache_key="chat")
+    assert result.usage.cached_tokens == KEPT
+    assert outputs == ask(load())[1]
+    assert ask(engine, cache_key="chat")[0].usage.cached_tokens == len(PROMPT) - 1
+
+
+def test_what_a_chat_adds_is_kept_too(load, kept):
+    engine = load(prompt_cache=kept)
+    result, _ = ask(engine, PROMPT, max_tokens=100)
+    engine.keep_prompts()
+    engine.close()
+    longer = [*PROMPT, *result.token_ids, 7, 8]
+    result, outputs = ask(load(prompt_cache=kept), longer)
+    assert result.usage.cached_tokens == 384
+    assert outputs == ask(load(), longer)[1]
+
+
+def test_chats_that_begin_alike_share_files(load, kept):
+    read_before(load, kept)
+    before = {path.name for path in kept.iterdir()}
+    engine = load(prompt_cache=kept)
+    ask(engine, [*PROMPT[:256], *range(3, 67)])
+    engine.keep_prompts()
+    added = {path.name for path in kept.iterdir()} - before
+    assert len(before) == 4
+    assert len(added) == 1
+
+
+def test_it_is_kept_while_the_engine_has_nothing_to_do(load, kept):
+    ask(load(prompt_cache=kept))
+    end = time.monotonic() + 30
+    while len(list(kept.glob("*.kv"))) < KEPT // prompt_cache.BLOCK:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_what_an_evicted_chat_said_comes_from_the_disk(load, kept):
+    engine = load(prompt_cache=kept)
+    ask(engine, cache_key="chat")
+    engine.keep_prompts()
+    engine._loop.call(engine._cache.clear)
+    assert ask(engine, cache_key="chat")[0].usage.cached_tokens == KEPT
+
+
+def test_another_model_of_the_same_shape_finds_nothing(load, kept, tmp_path):
+    read_before(load, kept)
+    other = write_tiny_llama(tmp_path / "other", "llama-3.2", seed=5)
+    result, outputs = ask(load(folder=other, prompt_cache=kept))
+    assert result.usage.cached_tokens == 0
+    assert outputs == ask(load(folder=other))[1]
+
+
+def test_another_precision_finds_nothing(load, kept):
+    read_before(load, kept, dtype="float32")
+    for options in ({"dtype": "bfloat16"}, {"dtype": "bfloat16", "cache_dtype": "int8"}):
+        assert ask(load(prompt_cache=kept, **options))[0].usage.cached_tokens == 0
+
+
+def test_files_of_the_model_that_were_written_since_count_as_another(load, kept, tmp_path):
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.2")
+    read_before(load, kept, folder=folder)
+    weights = next(folder.glob("*.safetensors"))
+    os.utime(weights, (1, 1))
+    assert ask(load(folder=folder, prompt_cache=kept))[0].usage.cached_tokens == 0
+
+
+def test_a_damaged_file_is_read_again(load, kept):
+    outputs = read_before(load, kept)
+    third = next(kept.glob("000002-*"))
+    third.write_bytes(third.read_bytes()[:-1] + b"?")
+    result, again = ask(load(prompt_cache=kept))
+    assert result.usage.cached_tokens == 128
+    assert again == outputs
+
+
+def test_a_prompt_whose_logits_are_wanted_takes_only_what_it_may(load, kept):
+    outputs = read_before(load, kept)
+    engine = load(prompt_cache=kept)
+    result, again = ask(engine, prompt_logprobs=1)
+    assert len(result.prompt_logprobs) == len(PROMPT)
+    assert result.usage.cached_tokens == 0
+    assert again == outputs
+
+
+def test_a_cancelled_answer_ends_while_it_comes_from_the_disk(load, kept, monkeypatch):
+    read_before(load, kept)
+    engine = load(prompt_cache=kept)
+    began, go_on, recall = threading.Event(), threading.Event(), prompt_cache.PromptCache.recall
+
+    def slow(self, *arguments):
+        began.set()
+        go_on.wait(20)
+        return recall(self, *arguments)
+
+    monkeypatch.setattr(prompt_cache.PromptCache, "recall", slow)
+    job = engine.submit(GenerateRequest(token_ids=PROMPT, max_tokens=6))
+    assert began.wait(20)
+    job.cancel()
+    go_on.set()
+    assert job.result().finish_reason == "cancelled"
+    monkeypatch.undo()
+    assert ask(engine)[1] == ask(load())[1]
+
+
+def test_no_memory_for_what_is_kept_is_told_by_the_step(load, kept, monkeypatch):
+    read_before(load, kept)
+    engine = load(prompt_cache=kept)
+
+    def none(self, slot, tokens):
+        raise GenerationError("no memory")
+
+    monkeypatch.setattr(KVCache, "ensure_capacity", none)
+    with pytest.raises(GenerationError, match="no memory"):
+        ask(engine)
+    monkeypatch.undo()
+    assert ask(engine)[0].usage.completion_tokens == 6
+
+
+def test_a_fault_in_keeping_ends_no_answer(load, kept, monkeypatch, caplog):
+    engine = load(prompt_cache=kept)
+
+    def broken(self, seconds):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(prompt_cache.PromptCache, "keep_next", broken)
+    assert ask(engine)[0].finish_reason == "length"
+    assert ask(engine)[0].finish_reason == "length"
+    assert "cannot be kept" in caplog.text
+
+
+def test_short_and_quickly_read_ones_are_not_kept(load, kept, monkeypatch):
+    engine = load(prompt_cache=kept)
+    ask(engine, PROMPT[:200])
+    engine.keep_prompts()
+    assert not kept.exists()
+    monkeypatch.setattr(prompt_cache, "LEAST_SECONDS", 1e9)
+    ask(engine, PROMPT)
+    engine.keep_prompts()
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("options", [{"prompt_cache": None}, {"prompt_cache_bytes": 0}, {"exact": False}])
+def test_nothing_is_kept_where_nothing_shall_be(load, kept, options, monkeypatch):
+    if options.get("exact") is False:
+        monkeypatch.setattr("llama_gui.engine.llama.Llama.is_exact", property(lambda _: False))
+    engine = load(**{"prompt_cache": kept, **options})
+    ask(engine)
+    engine.keep_prompts()
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("options", [{"prompt_cache": 3}, {"prompt_cache_bytes": -1}, {"prompt_cache_bytes": 1.5}])
+def test_what_cannot_be_a_place_is_refused(tiny_folder, options):
+    with pytest.raises(InvalidRequestError, match="prompt_cache"):
+        Engine.load(tiny_folder("llama-3.2"), **options)
+
+
+def test_no_thread_is_left_behind(load, kept):
+    engine = load(prompt_cache=kept)
+    ask(engine)
+    engine.keep_prompts()
+    engine.close()
+    assert not [thread for thread in threading.enumerate() if "prompt-cache" in thread.name]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int8])
+def test_a_block_goes_out_and_in(dtype):
+    from llama_gui.engine.kv_cache import Slot
+
+    made = [torch.randint(-100, 100, (2, 3, 512, 8)).to(dtype) for _ in range(4)]
+    one, other = Slot(None, *made[:2]), Slot(None, *made[2:])
+    content = one.block(64, 128)
+    assert len(content) == one.block_bytes(64)
+    before = other.keys.clone()
+    other.put_block(64, 128, bytearray(content))
+    for mine, theirs in ((other.keys, one.keys), (other.values, one.values)):
+        assert torch.equal(mine[:, :, 64:128], theirs[:, :, 64:128])
+    assert torch.equal(other.keys[:, :, :64], before[:, :, :64])
+    assert torch.equal(other.keys[:, :, 128:], before[:, :, 128:])
