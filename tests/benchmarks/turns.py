@@ -9,9 +9,12 @@ just before it. With `--threads 1` the cost of contexts is CPU time, which other
 
 import argparse
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -85,6 +88,32 @@ def arrival(engine: Engine, tokens: int, chats: int, rounds: int) -> None:
         f"a prompt of {tokens} tokens beside {chats} answers: longest gap {worst:.1f} of their own steps, 95 % below "
         f"{tail:.1f}, usual {usual:.1f}; the prompt reads at {speed:.0%} of its speed alone (own step "
         f"{own * 1e3:.0f} ms)",
+        flush=True,
+    )
+
+
+def restart(model: RandomModel, dtype: str, tokens: int, rounds: int, threads: int | None) -> None:
+    """A chat that goes on after a restart, from the disk, against a cold prompt; what the files take."""
+    ratios: list[tuple[float, ...]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        options: dict[str, Any] = {"dtype": dtype, "threads": threads, "prompt_cache": folder}
+        for turn in range(rounds):
+            with Engine.load(model, **options) as engine:
+                engine.settle()
+                ids = random_prompt(engine, tokens, 5000 + turn)
+                cold = first_token(engine, ids, "chat")
+                began = time.perf_counter()
+                engine.keep_prompts()
+                written = time.perf_counter() - began
+            with Engine.load(model, **options) as engine:
+                engine.settle()
+                again = first_token(engine, [*ids, *random_prompt(engine, 30, 6000 + turn)], "chat")
+            ratios.append((cold / again, cold, again, written))
+        size = sum(file.stat().st_size for file in Path(folder).iterdir()) / rounds / 2**20
+    times, cold, again, written = (statistics.median(column) for column in zip(*ratios, strict=True))
+    print(
+        f"after a restart, a chat of {tokens} tokens: first token {times:.0f} times as fast as cold ({cold:.2f} s, "
+        f"{again:.3f} s); {size:.0f} MiB on the disk, written in {written:.2f} s",
         flush=True,
     )
 
@@ -197,7 +226,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--contexts", default="1024,4096,16384,32768")
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--only", choices=("turn", "arrival", "context", "kept", "cache"))
+    parser.add_argument("--only", choices=("turn", "arrival", "context", "kept", "cache", "restart"))
     options = parser.parse_args()
     config = preset_config(options.preset)
     config |= {"num_hidden_layers": options.layers} if options.layers else {}
@@ -213,7 +242,9 @@ def main() -> None:
     if options.only in (None, "kept"):
         lengths = [(1, int(n)) for n in options.contexts.split(",")]
         kept_cost(model, options.dtype, [*lengths, (10, 4096)], options.threads)
-    if options.only in ("context", "kept", "cache"):
+    if options.only in (None, "restart"):
+        restart(model, options.dtype, options.prompt_tokens, options.rounds, options.threads)
+    if options.only in ("context", "kept", "cache", "restart"):
         return
     with Engine.load(model, dtype=options.dtype, threads=options.threads) as engine:
         engine.settle()
