@@ -136,6 +136,17 @@ def _add_cache_dtype(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_prompt_cache(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--prompt-cache",
+        metavar="GB",
+        type=float,
+        default=8.0,
+        help="how much of the disk may keep what was read of long prompts, so that it is not read again at the next "
+        "start (default: 8); 0: nothing is kept",
+    )
+
+
 def _add_bench(bench: argparse.ArgumentParser) -> None:
     bench.add_argument(
         "--preset",
@@ -180,6 +191,7 @@ def _add_ask(ask: argparse.ArgumentParser) -> None:
         "--effort", choices=("low", "medium", "high"), help="how long to reason, where that can be chosen (gpt-oss)"
     )
     _add_cache_dtype(ask)
+    _add_prompt_cache(ask)
     ask.add_argument("--json", action="store_true", help="one JSON object for each token, then one with the result")
 
 
@@ -220,6 +232,7 @@ def _add_serve(serve: argparse.ArgumentParser) -> None:
     )
     serve.add_argument("--dtype", metavar="D", default="auto", help="auto, float32, bfloat16, float16, int8 or int4")
     _add_cache_dtype(serve)
+    _add_prompt_cache(serve)
     serve.add_argument("--max-context", metavar="N", type=int, help="tokens of prompt and answer together")
 
 

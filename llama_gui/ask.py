@@ -12,7 +12,7 @@ from llama_gui.chats.attachments import read_attachment
 from llama_gui.errors import InvalidRequestError, UserError
 from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
-from llama_gui.terminal import in_terminal
+from llama_gui.terminal import byte_limit, in_terminal
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, Message, SamplingParams, TokenOutput
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _ask(options: argparse.Namespace, paths: Paths) -> int:
     model = ModelsHere(paths).chosen(options.model)
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - print would say nothing, and be content
         raise UserError("Standard output is closed, so there is nowhere to write the answer to.")
-    return _answer(model, request, options.cache_dtype, paths.kernel_notes, as_json=options.json)
+    return _answer(model, request, options, paths)
 
 
 def _request(options: argparse.Namespace) -> GenerateRequest:
@@ -71,20 +71,30 @@ def _read(file: str) -> str:
         raise InvalidRequestError("file", file, f"one that can be read ({reason})") from error
 
 
-def _answer(model: str, request: GenerateRequest, cache_dtype: str, kernel_notes: Path, *, as_json: bool) -> int:
+def _answer(model: str, request: GenerateRequest, options: argparse.Namespace, paths: Paths) -> int:
+    kept = byte_limit(options.prompt_cache)
+
     from llama_gui.engine import Engine
 
-    with Engine.load(model, cache_dtype=cache_dtype, draft="auto", kernel_notes=kernel_notes) as engine:
+    with Engine.load(
+        model,
+        cache_dtype=options.cache_dtype,
+        draft="auto",
+        kernel_notes=paths.kernel_notes,
+        prompt_cache=paths.prompt_cache,
+        prompt_cache_bytes=kept,
+    ) as engine:
         job = engine.submit(request)
         try:
-            _stream(job, as_json=as_json)
+            _stream(job, as_json=options.json)
         finally:
             job.cancel()
         result = job.result()
-    if as_json:
-        print(json.dumps({"result": result_fields(result)}, ensure_ascii=False), flush=True)
-    else:
-        print(flush=True)
+        if options.json:
+            print(json.dumps({"result": result_fields(result)}, ensure_ascii=False), flush=True)
+        else:
+            print(flush=True)
+        engine.keep_prompts()  # the next question about the same file finds it read
     return 0
 
 

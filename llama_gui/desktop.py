@@ -234,9 +234,10 @@ def _built(paths: Paths, settings: "UserSettings") -> "tuple[MainWindow, ChatBoo
         lambda: names_in(load_notes(paths.shelf_file)),
         endpoints.endpoint,
         paths.kernel_notes,
+        paths.prompt_cache,
     )
     host = EngineHost(loader)
-    book = ChatBook(StoreLane(paths.chats_file), host, tools_file=paths.tools_file)
+    book = ChatBook(StoreLane(paths.chats_file), host, tools_file=paths.tools_file, prompt_cache=paths.prompt_cache)
     desk = ModelDesk(paths, settings)
     window = MainWindow(
         book,
@@ -280,11 +281,12 @@ def engine_loader(
     names: Callable[[], Mapping[str, str]] = dict,
     endpoint_of: "Callable[[str], Endpoint] | None" = None,
     kernel_notes: Path | None = None,
+    prompt_cache: Path | None = None,
 ) -> "LoadEngine":
     """How the window loads a model: as the user has set it, and under the name that the user sees.
 
     `names`: what the user calls models, by their real paths. `endpoint_of`: a remote server by its name.
-    `kernel_notes`: see `Engine.load`.
+    `kernel_notes`, `prompt_cache`: see `Engine.load`.
     """
     from llama_gui.bridge.model_loader import ModelLoader
 
@@ -294,6 +296,8 @@ def engine_loader(
         strategy=settings.strategy,
         threads=settings.threads,
         kernel_notes=kernel_notes,
+        prompt_cache=prompt_cache,
+        prompt_cache_bytes=settings.prompt_cache_gb * 10**9,
         endpoint_of=endpoint_of,
     )
 

@@ -89,6 +89,11 @@ class Paths:
         return self.cache / "bandwidth.json"
 
     @property
+    def prompt_cache(self) -> Path:
+        """What models have read of long conversations, as keys and values; read anew when it is gone."""
+        return self.cache / "prompts"
+
+    @property
     def starter_model(self) -> Path:
         """The model that comes with llama-gui."""
         return self.resources / "starter_model"

@@ -17,7 +17,7 @@ from llama_gui.errors import InvalidRequestError, ServerError
 from llama_gui.library.shelf import STARTER_NAME
 from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
-from llama_gui.terminal import in_terminal
+from llama_gui.terminal import byte_limit, in_terminal
 from llama_gui.vocabulary import STARTER
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
         allowed_hosts=tuple(options.allow_host),
         allowed_origins=tuple(options.allow_origin),
     )
+    kept = byte_limit(options.prompt_cache)
     folders = _named(options.model or [None], ModelsHere(paths))
 
     from llama_gui.engine import ModelPool
@@ -61,6 +62,8 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
         max_context=options.max_context,
         draft="auto",
         kernel_notes=paths.kernel_notes,
+        prompt_cache=paths.prompt_cache,
+        prompt_cache_bytes=kept,
     ) as pool:
         models = LazyModels(folders, lambda path: pool.engine(path, is_cancelled=ending.is_set))
         models.engine(models.names()[0])

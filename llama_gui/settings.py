@@ -53,6 +53,8 @@ class UserSettings:
 
     Half an hour: a pause at lunch costs nothing, and a window that is left open over night does not hold gigabytes.
     """
+    prompt_cache_gb: int = 8
+    """How much of the disk may keep what models have read of long chats; 0: nothing is kept."""
     offline: bool = False
     """Never ask the hub anything."""
     download_limit: int | None = None
@@ -167,6 +169,10 @@ def _is_thread_count(value: object) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1024)
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def _is_width(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10_000
 
@@ -193,7 +199,8 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "offline": _is_flag,
     "download_limit": lambda value: value is None or (isinstance(value, int) and value is not True and value > 0),
     "model_folders": _are_texts,
-    "unload_after_minutes": lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+    "unload_after_minutes": _is_count,
+    "prompt_cache_gb": _is_count,
     "recent_models": _are_texts,
     "server_on": _is_flag,
     "server_for_network": _is_flag,

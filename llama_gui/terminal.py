@@ -2,11 +2,12 @@
 
 import contextlib
 import io
+import math
 import os
 import sys
 from collections.abc import Callable
 
-from llama_gui.errors import LlamaGuiError
+from llama_gui.errors import InvalidRequestError, LlamaGuiError
 
 FAILED, INTERRUPTED = 1, 130
 
@@ -34,6 +35,17 @@ def in_terminal(work: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         _say("")
         return INTERRUPTED
+
+
+def byte_limit(gigabytes: float) -> int:
+    """The bytes of ``--prompt-cache``.
+
+    Raises:
+        InvalidRequestError: it is no size.
+    """
+    if not 0 <= gigabytes < math.inf:
+        raise InvalidRequestError("--prompt-cache", gigabytes, "gigabytes, or 0 to keep nothing")
+    return int(gigabytes * 10**9)
 
 
 def printable(text: str) -> str:

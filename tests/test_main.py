@@ -56,6 +56,18 @@ def test_a_document_comes_before_the_question_as_its_text(tmp_path):
     assert _question(None, [str(text)]) == "Grüße"
 
 
+def test_a_file_is_read_once_for_several_questions(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("llama_gui.engine.prompt_cache.LEAST_SECONDS", 0.0)
+    (tmp_path / "long.txt").write_text("The tram climbs the hill. " * 60)
+    cached = []
+    for question, *more in (["Why?"], ["How?"], ["How?", "--prompt-cache", "0"]):
+        arguments = ("--json", "--max-tokens", "1", "--file", str(tmp_path / "long.txt"), question, *more)
+        _, out, _ = ask(capsys, "--seed", "1", *arguments)
+        cached.append(json.loads(out.splitlines()[-1])["result"]["usage"]["cached_tokens"])
+    assert cached[0] == cached[2] == 0
+    assert cached[1] >= 256
+
+
 def test_json_has_one_object_for_each_token_and_one_with_the_result(capsys):
     status, out, _ = ask(
         capsys, "--json", "--seed", "3", "--temperature", "1", "--top-k", "20", "--top-p", "0.9", QUESTION
@@ -97,6 +109,7 @@ def test_max_tokens_ends_the_answer(capsys):
         (["--model", "~nosuch/x", "Hi"], ["--model", "~nosuch/x"]),
         (["--model", "", "Hi"], ["--model"]),
         (["--file", "/no/such/file", "Hi"], ["/no/such/file", "No such file"]),
+        (["--prompt-cache", "-1", "Hi"], ["--prompt-cache", "gigabytes"]),
         (["long " * 3000], ["tokens long", "Shorten the message"]),
     ],
 )

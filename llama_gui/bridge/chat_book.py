@@ -48,7 +48,13 @@ class ChatBook(QObject):
     """`Salvaged`: how much came back."""
 
     def __init__(
-        self, store: StoreLane, host: EngineHost, parent: QObject | None = None, *, tools_file: Path | None = None
+        self,
+        store: StoreLane,
+        host: EngineHost,
+        parent: QObject | None = None,
+        *,
+        tools_file: Path | None = None,
+        prompt_cache: Path | None = None,
     ) -> None:
         super().__init__(parent)
         self._store = store
@@ -72,7 +78,7 @@ class ChatBook(QObject):
         self._tabs_timer.timeout.connect(self._flush_tabs)
         self._tabs_save = RepeatedSave(store, lambda: self._saves(self._given_tabs), SAVE_TABS_MS, self)
         self._tabs_save.refused.connect(self.trouble)
-        self.shelving = ChatShelving(store, self)
+        self.shelving = ChatShelving(store, self, prompt_cache)
         self.search = ChatSearch(store, self)
         self.exchange = Exchange(store, self)
         self.titler = Titler(self, host, store, self)

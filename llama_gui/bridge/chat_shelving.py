@@ -1,7 +1,9 @@
 """What is done with chats as a whole: named, pinned, put into folders, put away, thrown away, and had back."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -33,9 +35,11 @@ class ChatShelving(QObject):
     """So many chats and messages are gone for ever."""
     failed = Signal(str)
 
-    def __init__(self, store: StoreLane, parent: QObject | None = None) -> None:
+    def __init__(self, store: StoreLane, parent: QObject | None = None, prompt_cache: Path | None = None) -> None:
+        """`prompt_cache`: where models keep what they have read, which goes with the bin."""
         super().__init__(parent)
         self._store = store
+        self._prompt_cache = prompt_cache
 
     def _do(self, work: Callable[[ChatStore], object]) -> None:
         self._store.run(work, self._on_done, self._on_failed)
@@ -130,8 +134,16 @@ class ChatShelving(QObject):
         self._store.run(_bin_contents, self._on_bin_read, self._on_failed)
 
     def empty_bin(self) -> None:
-        """Delete for ever what is in the bin."""
-        self._store.run(lambda store: store.empty_bin(), self._on_emptied, self._on_failed)
+        """Delete for ever what is in the bin, and all that models have kept of chats: it may be of those."""
+        prompts = self._prompt_cache
+
+        def work(store: ChatStore) -> int:
+            count = store.empty_bin()
+            if prompts is not None:
+                shutil.rmtree(prompts, ignore_errors=True)  # a cache: it is made again
+            return count
+
+        self._store.run(work, self._on_emptied, self._on_failed)
 
     # --- what the store answers; once it is closed, those are not told who would ask it for more
 

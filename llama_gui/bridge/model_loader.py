@@ -1,5 +1,6 @@
 """Brings models into memory for the host: those on this machine, and those on somebody else's."""
 
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +30,7 @@ class ModelLoader:
     Args:
         starter: where the model with the key `STARTER` lies.
         name_of: what the user calls the model at a path.
-        kernel_notes: as `Engine.load` has it.
+        kernel_notes, prompt_cache, prompt_cache_bytes: as `Engine.load` has them.
         endpoint_of: the server of this name; it raises what the user should read when there is none.
     """
 
@@ -41,6 +42,8 @@ class ModelLoader:
         strategy: Strategy = "batched",
         threads: int | None = None,
         kernel_notes: Path | None = None,
+        prompt_cache: Path | None = None,
+        prompt_cache_bytes: int = 0,
         endpoint_of: "Callable[[str], Endpoint] | None" = None,
     ) -> None:
         self._starter = str(starter)
@@ -48,6 +51,8 @@ class ModelLoader:
         self._strategy: Strategy = strategy
         self._threads = threads
         self._kernel_notes = kernel_notes
+        self._prompt_cache = prompt_cache
+        self._prompt_cache_bytes = prompt_cache_bytes
         self._endpoint_of = endpoint_of
         self._turn = threading.Lock()
         self._shared: SharedThread | None = None
@@ -85,6 +90,8 @@ class ModelLoader:
         from llama_gui.engine.loading import estimate_bytes
         from llama_gui.engine.shared_thread import SharedThread
 
+        if not self._prompt_cache_bytes and self._prompt_cache is not None:
+            shutil.rmtree(self._prompt_cache, ignore_errors=True)  # what was kept before the user turned it off
         order.tell_devices(hardware().devices)
         self._shared = self._shared or SharedThread()
         dtype, device = order.options.dtype, order.options.device
@@ -105,6 +112,8 @@ class ModelLoader:
             draft="auto" if order.options.guesses else None,
             threads=order.options.threads or self._threads,
             kernel_notes=self._kernel_notes,
+            prompt_cache=self._prompt_cache,
+            prompt_cache_bytes=self._prompt_cache_bytes,
             name=self._name_of(path),
             on_progress=order.tell,
             is_cancelled=order.is_cancelled,

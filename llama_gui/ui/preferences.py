@@ -36,9 +36,11 @@ PREFERENCES = (
     "auto_titles",
     "strategy",
     "unload_after_minutes",
+    "prompt_cache_gb",
 )
 """What of the settings is chosen here; the rest is kept by other parts of the window."""
 _MINUTES = (0, 10, 30, 120)
+_GIGABYTES = (0, 2, 8, 32, 128)
 _ZOOMS = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 
 
@@ -172,6 +174,18 @@ class PreferencesDialog(QDialog):
         row.addWidget(show)
         self._add_row(plain_label(self.tr("Folder"), "text", FRAME_PX), row)
         self._explain(self.tr("Chats, backups, settings and the log. Nothing of it leaves this computer."))
+        sizes = sorted({*_GIGABYTES, self._settings.prompt_cache_gb})
+        self._add_choice(
+            _Choice(
+                "prompt_cache_gb",
+                self.tr("Keep what was read"),
+                [(size, self.tr("Up to {} GB").format(size) if size else self.tr("Nothing")) for size in sizes],
+                self.tr(
+                    "What a model has read of a long chat stays on the disk for 30 days, so that it goes on at once "
+                    "after a restart. Emptying the bin deletes it. Takes effect at the next start."
+                ),
+            )
+        )
 
     # One row
 

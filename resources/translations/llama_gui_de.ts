@@ -2458,6 +2458,22 @@
         <translation>Ruhende Modelle entladen</translation>
     </message>
     <message>
+        <source>Keep what was read</source>
+        <translation>Gelesenes aufheben</translation>
+    </message>
+    <message>
+        <source>Up to {} GB</source>
+        <translation>Bis zu {} GB</translation>
+    </message>
+    <message>
+        <source>Nothing</source>
+        <translation>Nichts</translation>
+    </message>
+    <message>
+        <source>What a model has read of a long chat stays on the disk for 30 days, so that it goes on at once after a restart. Emptying the bin deletes it. Takes effect at the next start.</source>
+        <translation>Was ein Modell von einem langen Chat gelesen hat, bleibt 30 Tage auf der Festplatte, damit es nach einem Neustart sofort weitergeht. Den Papierkorb zu leeren löscht es. Gilt ab dem nächsten Start.</translation>
+    </message>
+    <message>
         <source>Never</source>
         <translation>Nie</translation>
     </message>
@@ -5132,6 +5148,10 @@
     <message>
         <source>the path of a file</source>
         <translation>der Pfad einer Datei</translation>
+    </message>
+    <message>
+        <source>the path of a folder</source>
+        <translation>der Pfad eines Ordners</translation>
     </message>
     <message>
         <source>where a model folder or a GGUF file lies</source>

@@ -3,6 +3,10 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
+from llama_gui.bridge.chat_book import ChatBook
+from llama_gui.bridge.store_lane import StoreLane
+from tests.fakes.scripted_engine import ScriptedEngine
+
 
 @pytest.fixture
 def chat(qtbot: QtBot, make_book, ask):
@@ -43,6 +47,19 @@ def test_what_is_deleted_lies_in_the_bin_until_it_is_emptied(qtbot: QtBot, chat)
     with qtbot.waitSignal(book.shelving.emptied) as told:
         book.shelving.empty_bin()
     assert told.args == [1]
+
+
+def test_what_models_have_kept_of_chats_goes_with_the_bin(qtbot: QtBot, make_host, tmp_path):
+    prompts = tmp_path / "prompts"
+    prompts.mkdir()
+    (prompts / "000000-aa.kv").write_bytes(b"keys and values")
+    book = ChatBook(StoreLane(tmp_path / "kept.db"), make_host(ScriptedEngine()), prompt_cache=prompts)
+    book.shelving.delete("no such chat")
+    assert prompts.exists()
+    with qtbot.waitSignal(book.shelving.emptied):
+        book.shelving.empty_bin()
+    assert not prompts.exists()
+    assert book.shutdown()
 
 
 def test_a_deleted_branch_is_in_the_bin_and_comes_back(qtbot: QtBot, chat):

@@ -11,10 +11,10 @@ from pytestqt.qtbot import QtBot
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.load_order import LoadOrder
 from llama_gui.bridge.model_loader import ModelLoader
-from llama_gui.engine import Engine, device
+from llama_gui.engine import Engine, device, prompt_cache
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError, NotEnoughMemoryError
 from llama_gui.server.endpoint import Endpoint
-from llama_gui.vocabulary import STARTER, LoadOptions, LoadProgress, SamplingParams
+from llama_gui.vocabulary import STARTER, GenerateRequest, LoadOptions, LoadProgress, SamplingParams
 from tests.benchmarks.chats import STARTER as STARTER_PATH
 from tests.bridge.test_engine_host import Watch, asking
 from tests.server.conftest import KEY, ServedScript, serving
@@ -46,6 +46,22 @@ def test_context_and_threads_are_those_that_were_chosen(loader: ModelLoader):
     engine.close()
     with pytest.raises(InvalidRequestError, match=r"My starter_model was not loaded\. max_context is 999999"):
         loader(LoadOrder(STARTER, LoadOptions(max_context=999_999)))
+
+
+def test_what_was_read_is_kept_until_that_is_turned_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(prompt_cache, "LEAST_SECONDS", 0.0)
+    kept = tmp_path / "prompts"
+    request = GenerateRequest(token_ids=list(range(3, 300)), max_tokens=1)
+    for again in (False, True):
+        engine = ModelLoader(Path(STARTER_PATH), name_of, prompt_cache=kept, prompt_cache_bytes=10**9)(
+            LoadOrder(STARTER, LoadOptions())
+        )
+        assert isinstance(engine, Engine)
+        assert bool(engine.generate(request).usage.cached_tokens) == again
+        engine.keep_prompts()
+        engine.close()
+    ModelLoader(Path(STARTER_PATH), name_of, prompt_cache=kept)(LoadOrder(STARTER, LoadOptions())).close()
+    assert not kept.exists()
 
 
 def test_guesses_change_nothing_but_the_speed(loader: ModelLoader):

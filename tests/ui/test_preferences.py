@@ -34,6 +34,7 @@ def dialog(qtbot, tmp_path: Path):
         ("layout_direction", "right_to_left"),
         ("strategy", "interleaved"),
         ("unload_after_minutes", 0),
+        ("prompt_cache_gb", 32),
     ],
 )
 def test_a_choice_is_told(dialog, qtbot, name, value):
