@@ -55,9 +55,10 @@ class BlockFiles:
         """Called in the thread that writes, after each file: there is room for another."""
         self._folder = folder
         self._byte_limit = byte_limit
-        self._lock = threading.Lock()  # of the two that follow; held for moments
+        self._lock = threading.Lock()  # of the three that follow; held for moments
         self._names: set[str] | None = None
         self._total = 0
+        self._unseen = 0  # bytes that were written since the folder was looked through
         self._writing: deque[Future[None]] = deque()
         self._writer: ThreadPoolExecutor | None = None
         self._failed = False
@@ -152,8 +153,9 @@ class BlockFiles:
             self.use([name], used)
             with self._lock:
                 self._total += len(content)
-                is_full = self._total > self._limit()
-            if is_full:
+                self._unseen += len(content)
+                limit = self._limit()
+            if self._total > limit or self._unseen > limit * (1 - _PRUNED_TO):  # others write, too
                 self._prune()
         except OSError as error:
             self._failed = True  # until the next start
@@ -182,7 +184,7 @@ class BlockFiles:
         """Delete what was not used for long, of a conversation its end first."""
         kept = sorted(self._scan(), key=lambda one: (one.used, -one.depth))
         with self._lock:
-            self._total = sum(one.size for one in kept)
+            self._total, self._unseen = sum(one.size for one in kept), 0
         limit = self._limit()
         for one in kept if self._total > limit else []:
             if self._total <= limit * _PRUNED_TO:

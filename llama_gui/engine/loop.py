@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.device import torch_threads
-from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.kv_cache import KVCache, Slot
 from llama_gui.engine.prompt_cache import PromptCache, Recall
 from llama_gui.engine.runner import Runner, Work, error_for_user
 from llama_gui.engine.scheduler import Chunk, Scheduler
@@ -268,11 +268,11 @@ class Loop:
             if found is not None:
                 self._recalls[sequence.number] = found
 
-    def _keep_next(self) -> bool:
-        """With nothing else to do, keep a block of an idle conversation on the disk; False: there was none."""
+    def _keep_next(self, reading: Many[Slot] = ()) -> bool:
+        """Keep a block of a conversation on the disk; False: there was none, or the disk is busy."""
         try:
             kept = self._prompt_cache
-            return kept is not None and kept.keep_next(self._scheduler.budget.prompt_seconds)
+            return kept is not None and kept.keep_next(self._scheduler.budget.prompt_seconds, reading)
         except Exception:  # it only saves time: no answer may fail for it
             _log.exception("What was read cannot be kept")
             self._prompt_cache = None
@@ -300,6 +300,9 @@ class Loop:
         decodes = sum(chunk.tokens == 1 for chunk in chunks)
         patience = RECALL_SECONDS[1 if decodes else 0]
         chunks = [chunk for chunk in chunks if not self._recall(chunk, patience)]
+        if not chunks:
+            self._publish(0)
+            return
         works = [self._work(chunk, decodes) for chunk in chunks]
         began = time.perf_counter()
         results = self._runner.step(works)
@@ -308,6 +311,10 @@ class Loop:
         if not all(work.sequence.job.is_cancelled for work in works):  # such a step may have been cut short
             self._learn(works, decodes, seconds)
         self._publish(drawn, rows=decodes)
+        if not decodes:  # nobody waits for a token: a prompt that takes minutes is kept piece by piece
+            reading = [work.sequence.slot for work in works if work.sequence.slot is not None]
+            while self._keep_next(reading):
+                pass
 
     def _learn(self, works: Many[Work], decodes: int, seconds: float) -> None:
         prompt_tokens = sum(work.count for work in works) - decodes

@@ -50,7 +50,7 @@ class PromptCache:
         self._cache = cache
         self._identity = identity
         self._root: bytes | None = None
-        self._listed = 0  # `last_used` of the slot whose blocks these are
+        self._listed = (0, 0)  # `last_used` and length of the slot whose blocks these are
         self._listed_at = 0.0
         self._missing: deque[tuple[int, str]] = deque()
 
@@ -93,26 +93,28 @@ class PromptCache:
 
     # --- to the disk
 
-    def keep_next(self, seconds: Callable[[int], float | None]) -> bool:
-        """Give the next block of an idle conversation to the thread that writes; False: there is none, or no room.
+    def keep_next(self, seconds: Callable[[int], float | None], reading: Sequence[Slot] = ()) -> bool:
+        """Give the next block of a conversation to the thread that writes; False: there is none, or no room.
 
-        `seconds`: what reading so many tokens takes; None: nobody knows.
+        `seconds`: what reading so many tokens takes; None: nobody knows. `reading`: slots of prompts that are being
+        read, of which what is read so far is kept; behind them come the idle ones.
         """
         if not self._files.is_usable or not self._files.has_room:
             return False
-        for slot in self._cache.unkept():
-            if self._listed != slot.last_used:
+        for slot in [*reading, *self._cache.unkept()]:
+            if self._listed != (slot.last_used, len(slot.tokens)):
                 self._list(slot, seconds(len(slot.tokens)))
             if self._missing:
                 index, name = self._missing.popleft()
                 self._files.write(name, slot.block(index * BLOCK, (index + 1) * BLOCK), self._listed_at)
                 return True
-            slot.kept = slot.last_used
+            if not slot.busy:
+                slot.kept = slot.last_used
         return False
 
     def _list(self, slot: Slot, seconds: float | None) -> None:
         """Find out which blocks of `slot` are worth keeping, and are not kept."""
-        self._listed, self._listed_at = slot.last_used, time.time()
+        self._listed, self._listed_at = (slot.last_used, len(slot.tokens)), time.time()
         self._missing.clear()
         if len(slot.tokens) >= LEAST_TOKENS and (seconds is None or seconds >= LEAST_SECONDS):
             names = self._names(slot.tokens)

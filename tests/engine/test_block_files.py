@@ -96,10 +96,23 @@ def test_the_longest_unused_go_first_and_ends_before_beginnings(tmp_path):
     files.use([f"{i:06}-aa" for i in range(4)], now)
     write(files, *(f"{i:06}-cc" for i in range(3)))
     assert [name for name in names_in(files) if "aa" in name] == [f"{i:06}-aa.kv" for i in range(4)]
-    assert [name for name in names_in(files) if "bb" in name] == ["000000-bb.kv"]
-    assert [files.has(f"{i:06}-bb") for i in range(4)] == [True, False, False, False]
+    left = [name for name in names_in(files) if "bb" in name]
+    assert left == [f"{i:06}-bb.kv" for i in range(len(left))]
+    assert 1 <= len(left) <= 3
+    assert [files.has(f"{i:06}-bb") for i in range(4)] == [i < len(left) for i in range(4)]
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 10 * size
     files.close()
+
+
+def test_two_who_write_stay_within_one_limit(tmp_path):
+    size = len(BLOCK)
+    one, other = BlockFiles(tmp_path, 20 * size), BlockFiles(tmp_path, 20 * size)
+    for i in range(30):
+        write(one, f"{i:06}-aa")
+        write(other, f"{i:06}-bb")
+    assert len(names_in(one)) <= 24
+    one.close()
+    other.close()
 
 
 def test_a_nearly_full_disk_is_left_alone(tmp_path, monkeypatch):

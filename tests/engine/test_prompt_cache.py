@@ -9,6 +9,7 @@ import torch
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams, prompt_cache
 from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import GenerationError, InvalidRequestError
 from tests.fakes.tiny_llama import write_tiny_llama
 
@@ -180,6 +181,33 @@ def test_a_cancelled_answer_ends_while_it_comes_from_the_disk(load, kept, monkey
     assert job.result().finish_reason == "cancelled"
     monkeypatch.undo()
     assert ask(engine)[1] == ask(load())[1]
+
+
+def test_a_prompt_is_kept_while_it_is_read(load, kept, monkeypatch):
+    engine = load(prompt_cache=kept)
+    engine._loop.call(
+        lambda: setattr(engine._loop._scheduler.budget, "chunk", lambda pending, decodes: min(pending, 70))
+    )
+    read = threading.Event()
+
+    def seen(self, sequence, tokens, accept=Sequence.accept):
+        accept(sequence, tokens)
+        if len(sequence.slot.tokens) >= 280:
+            read.set()
+            time.sleep(0.05)
+
+    monkeypatch.setattr(Sequence, "accept", lambda sequence, tokens: seen(None, sequence, tokens))
+    long = PROMPT * 3
+    job = engine.submit(GenerateRequest(token_ids=long, max_tokens=6))
+    assert read.wait(20)
+    job.cancel()
+    assert job.result().finish_reason == "cancelled"
+    engine.close()
+    monkeypatch.undo()
+    monkeypatch.setattr(prompt_cache, "LEAST_SECONDS", 0.0)
+    result, outputs = ask(load(prompt_cache=kept), long)
+    assert 0 < result.usage.cached_tokens < len(long) - 100
+    assert outputs == ask(load(), long)[1]
 
 
 def test_no_memory_for_what_is_kept_is_told_by_the_step(load, kept, monkeypatch):
