@@ -163,8 +163,8 @@ class Engine:
         )
         runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))
-        folder = prompt_cache if network.is_exact else None
-        kept = open_prompt_cache(folder, prompt_cache_bytes, cache, lambda: runner.identity(files_stamp(path)))
+        folder, stamp = (prompt_cache, files_stamp(path)) if network.is_exact else (None, b"")
+        kept = open_prompt_cache(folder, prompt_cache_bytes, cache, lambda: runner.identity(stamp))
         stats = _first_stats(model, speculator)
         loop = Loop(scheduler, runner, cache, model.threads, stats, speculator, shared, kept)
         return cls(model, loop, runner, cache)

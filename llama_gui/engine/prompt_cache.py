@@ -172,9 +172,12 @@ def files_stamp(path: object) -> bytes:
     """
     if not isinstance(path, str | Path):
         return b""
-    place = Path(path)
-    files = place.iterdir() if place.is_dir() else [place]
-    facts = sorted((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file())
+    place = Path(path).expanduser()
+    try:
+        files = place.iterdir() if place.is_dir() else [place]
+        facts = sorted((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file())
+    except OSError:  # deleted a moment after it was loaded
+        return b""
     return repr(facts).encode()
 
 

@@ -1,6 +1,7 @@
 """Long conversations go on after a restart without being read again, and their bits stay the same."""
 
 import os
+import shutil
 import threading
 import time
 
@@ -143,6 +144,15 @@ def test_files_of_the_model_that_were_written_since_count_as_another(load, kept,
     weights = next(folder.glob("*.safetensors"))
     os.utime(weights, (1, 1))
     assert ask(load(folder=folder, prompt_cache=kept))[0].usage.cached_tokens == 0
+
+
+def test_a_model_that_was_deleted_meanwhile_answers(load, kept, tmp_path):
+    folder = write_tiny_llama(tmp_path / "model", "llama-3.2")
+    read_before(load, kept, folder=folder)
+    engine = load(folder=folder, prompt_cache=kept)
+    shutil.rmtree(folder)
+    assert ask(engine)[0].usage.cached_tokens == KEPT
+    assert prompt_cache.files_stamp(folder) == b""
 
 
 def test_a_damaged_file_is_read_again(load, kept):
