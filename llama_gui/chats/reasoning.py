@@ -89,7 +89,8 @@ def _closing(text: str, start: int, name: str) -> re.Match[str] | None:
         if found["end"] is not None:
             return found
     # A fence that the model forgot to close must not swallow the answer.
-    return _ALONE.search(text, start, start + _FAR)
+    anywhere = re.compile(rf"(?<!`)</{name}>", re.IGNORECASE)
+    return _ALONE.search(text, start, start + _FAR) or anywhere.search(text, start, start + _FAR)
 
 
 def _may_open(text: str) -> bool:
