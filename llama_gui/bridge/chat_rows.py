@@ -1,7 +1,7 @@
 """Chats put into groups: the rows of the side bar. Pure."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
 from llama_gui.chats.tree import ChatSummary
@@ -37,6 +37,16 @@ def hiding_group(chat: ChatSummary) -> str:
     if chat.archived or chat.pinned:
         return ARCHIVE if chat.archived else PINNED
     return FOLDER + chat.folder if chat.folder else ""
+
+
+def moved_to(chat: ChatSummary, group: str) -> ChatSummary:
+    """A chat as it is once it was put into a group; among those of a date it is in no other."""
+    if group == PINNED:
+        return replace(chat, pinned=True, archived=False)
+    if group == ARCHIVE:
+        return replace(chat, archived=True)
+    folder = group.removeprefix(FOLDER) if group.startswith(FOLDER) else ""
+    return replace(chat, folder=folder, pinned=False, archived=False)
 
 
 def chat_rows(

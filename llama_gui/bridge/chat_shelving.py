@@ -69,6 +69,17 @@ class ChatShelving(QObject):
         """Put a chat into a folder; "" takes it out."""
         self._do(lambda store: store.move_chat(chat_id, folder))
 
+    def place(self, chats: Sequence[ChatSummary]) -> None:
+        """Have these chats pinned, in folders and in the archive as their summaries say."""
+
+        def work(store: ChatStore) -> None:
+            for chat in chats:
+                store.move_chat(chat.id, chat.folder)
+                store.pin_chat(chat.id, chat.pinned)
+                store.archive_chat(chat.id, chat.archived)
+
+        self._do(work)
+
     def begin_in(self, folder: str, chat_id: str) -> None:
         """Put a chat into a folder in which nothing was said yet. It comes into the list with its first message."""
 

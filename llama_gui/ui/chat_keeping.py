@@ -1,6 +1,6 @@
 """What can be done with a chat as a whole, from its row: the menu, the keys, and the way back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
@@ -45,7 +45,9 @@ class ChatKeeping(QObject):
         self._groups = GroupKeeping(book.shelving, deck, self._offer_undo, self)
         chats.renamed.connect(self.rename)
         sidebar.view.menu_wanted.connect(self._show_menu)
-        sidebar.view.delete_wanted.connect(self.delete)
+        sidebar.view.menu_for_all_wanted.connect(self._show_menu_for_all)
+        sidebar.view.delete_wanted.connect(self._delete_all)
+        sidebar.view.dropped.connect(self._on_dropped)
         sidebar.more_wanted.connect(self._show_more)
         sidebar.bar.accepted.connect(self._on_accepted)
 
@@ -75,6 +77,17 @@ class ChatKeeping(QObject):
         self._shelving.delete(chat_id)
         self._offer_undo(self.tr("“{}” is in the bin.").format(title), partial(self._restore, chat_id, tabs))
 
+    @Slot(object)
+    def _delete_all(self, chat_ids: Sequence[str]) -> None:
+        if len(chat_ids) == 1:
+            self.delete(chat_ids[0])
+        else:
+            self._groups.delete(chat_ids)
+
+    @Slot(object, str)
+    def _on_dropped(self, chat_ids: Sequence[str], group: str) -> None:
+        self._groups.drop(self._summaries(chat_ids), group)
+
     def _restore(self, chat_id: str, tabs: PutAwayTabs) -> None:
         self._shelving.restore(chat_id)
         bring_back(self._deck, tabs)
@@ -88,9 +101,9 @@ class ChatKeeping(QObject):
         """Ask which folder a chat goes into: a menu at the top of the window, where the palette was."""
         chat = self._summary(chat_id)
         if chat and not self._folders():
-            self._ask_for_folder(chat_id)
+            self._ask_for_folder([chat])
         elif chat:
-            menu = self._folders_for(chat, self._window)
+            menu = self._folders_for([chat], self._window)
             left = (self._window.width() - menu.sizeHint().width()) // 2
             self._open(menu, self._window.mapToGlobal(QPoint(left, _MENU_TOP)))
 
@@ -104,8 +117,8 @@ class ChatKeeping(QObject):
     def _begin_in(self, folder: str) -> None:
         self._shelving.begin_in(folder, self._deck.new_tab().session.chat_id)
 
-    def _ask_for_folder(self, chat_id: str) -> None:
-        self._ask_name(self.tr("New folder"), "", partial(self._shelving.move, chat_id))
+    def _ask_for_folder(self, chats: Sequence[ChatSummary]) -> None:
+        self._ask_name(self.tr("New folder"), "", partial(self._groups.move, chats))
 
     def _rename_folder(self, folder: str) -> None:
         self._ask_name(self.tr("Rename folder"), folder, partial(self._shelving.rename_folder, folder))
@@ -157,6 +170,10 @@ class ChatKeeping(QObject):
         """Also of a chat whose group is folded, or that is in the archive; None: nothing was said in it yet."""
         return next((chat for chat in self._all_chats() if chat.id == chat_id), None)
 
+    def _summaries(self, chat_ids: Sequence[str]) -> list[ChatSummary]:
+        chats = {chat.id: chat for chat in self._all_chats()}
+        return [chats[chat_id] for chat_id in chat_ids if chat_id in chats]
+
     def _all_chats(self) -> list[ChatSummary]:
         return [*self._book.summaries(), *self._book.archived()]
 
@@ -192,7 +209,7 @@ class ChatKeeping(QObject):
         _add(menu, self.tr("Rename"), partial(self._sidebar.view.rename, chat.id), "F2")
         pin = self.tr("Unpin") if chat.pinned else self.tr("Pin")
         _add(menu, pin, partial(self._shelving.pin, chat.id, not chat.pinned))
-        menu.addMenu(self._folders_for(chat, menu))
+        menu.addMenu(self._folders_for([chat], menu))
         back = self.tr("Take out of the archive") if chat.archived else self.tr("Archive")
         _add(menu, back, partial(self.archive, chat.id, not chat.archived))
         menu.addSeparator()
@@ -201,17 +218,31 @@ class ChatKeeping(QObject):
         _add(menu, self.tr("Delete"), partial(self.delete, chat.id), "Ctrl+Del")
         return menu
 
-    def _folders_for(self, chat: ChatSummary, parent: QWidget) -> QMenu:
+    def menu_for_all(self, chats: Sequence[ChatSummary]) -> QMenu:
+        """What can be done with chats that are chosen together."""
+        menu = QMenu(self._window)
+        chat_ids = [chat.id for chat in chats]
+        menu.addMenu(self._folders_for(chats, menu))
+        _add(menu, self.tr("Export…"), partial(self.export_wanted.emit, chat_ids))
+        menu.addSeparator()
+        self._groups.add_to(menu, chat_ids, archived=all(chat.archived for chat in chats))
+        return menu
+
+    @Slot(object, object)
+    def _show_menu_for_all(self, chat_ids: Sequence[str], place: QPoint) -> None:
+        self._open(self.menu_for_all(self._summaries(chat_ids)), place)
+
+    def _folders_for(self, chats: Sequence[ChatSummary], parent: QWidget) -> QMenu:
         folders = QMenu(self.tr("Move to folder"), parent)
         for folder in self._folders():
-            if folder != chat.folder:
+            if any(chat.folder != folder for chat in chats):
                 # Qt would take & for the mark of a key.
-                _add(folders, plain_action(folder), partial(self._shelving.move, chat.id, folder))
-        if chat.folder:
-            _add(folders, self.tr("No folder"), partial(self._shelving.move, chat.id, ""))
+                _add(folders, plain_action(folder), partial(self._groups.move, chats, folder))
+        if any(chat.folder for chat in chats):
+            _add(folders, self.tr("No folder"), partial(self._groups.move, chats, ""))
         if not folders.isEmpty():
             folders.addSeparator()
-        _add(folders, self.tr("New folder…"), partial(self._ask_for_folder, chat.id))
+        _add(folders, self.tr("New folder…"), partial(self._ask_for_folder, chats))
         return folders
 
     def _folder_menu(self, folder: str) -> QMenu:

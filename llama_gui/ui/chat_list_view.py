@@ -1,15 +1,44 @@
-"""The list of chats with its keys: open, name, fold, put into the bin, and the menu."""
+"""The list of chats with its keys: open, name, fold, put into the bin, and the menu; choose several, and drag them."""
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
+from collections.abc import Collection
+
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDrag,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import QAbstractItemDelegate, QApplication, QFrame, QListView, QWidget
 
 from llama_gui.bridge.item_models import ChatListItemModel, ChatRole
+from llama_gui.ui import chat_dragging
 from llama_gui.ui.chat_delegates import ChatDelegate, has_menu, more_room
 from llama_gui.ui.former_focus import FormerFocus, has_keyboard
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.numbers import counted
 
 Index = QModelIndex | QPersistentModelIndex
+_CHOOSING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+"""With one of these a click does not open a chat, but chooses it beside others."""
+_OPENING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 def set_up_list(view: QListView, name: str) -> None:
@@ -30,19 +59,32 @@ class ChatListView(QListView):
     chat_chosen = Signal(str)
     menu_wanted = Signal(str, object)
     """A chat's id or a group's key, and the place on the screen."""
-    delete_wanted = Signal(str)
+    menu_for_all_wanted = Signal(object, object)
+    """list[str]: the ids of the chats that are chosen together; and the place on the screen."""
+    delete_wanted = Signal(object)
+    """list[str]: the ids of the chats."""
+    dropped = Signal(object, str)
+    """list[str]: the ids of the chats; and the key of the group that they were dropped into."""
+    left_alone = Signal()
+    """What was chosen is chosen no longer: the list can show again which chat is in front."""
 
     def __init__(self, chats: ChatListItemModel, icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chats = chats
         self._place = 0
         self._kept_chat = ""  # that has the keyboard, while the list is another
+        self._kept_choice: list[str] = []
+        self._is_choosing = False  # the click that is going on
+        self._target: str | None = None  # the group under the chats that are dragged
         self._more = QPersistentModelIndex()  # whose sign for the menu the mouse holds down
         self._before_menu: str | None = None  # the chat that had it when the mouse opened a menu
         self._before_name = FormerFocus(None)
         set_up_list(self, self.tr("Chats"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # after a fold or a menu the keyboard is where one writes
         self.setModel(chats)
+        self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
+        self.setDragDropMode(QListView.DragDropMode.DragDrop)
+        self.setDropIndicatorShown(False)  # it would stand between two rows, but chats are in an order of their own
         self.setItemDelegate(ChatDelegate(icons, self))
         self.clicked.connect(self._choose)
         self.activated.connect(self._choose)
@@ -53,6 +95,20 @@ class ChatListView(QListView):
         """The chat that has the keyboard; "" for none."""
         return self.currentIndex().data(ChatRole.CHAT_ID) or ""
 
+    def chosen(self) -> list[str]:
+        """The chats that are marked, from top to bottom: most of the time the one that is in front."""
+        rows = sorted(self.selectedIndexes(), key=lambda index: index.row())
+        return [index.data(ChatRole.CHAT_ID) for index in rows if not index.data(ChatRole.HEADING)]
+
+    def has_several(self) -> bool:
+        """Whether the user has chosen more than one chat."""
+        return len(self.selectedIndexes()) > 1
+
+    def mark(self, index: Index) -> None:
+        """Mark this row and no other, whatever keys are held down meanwhile; none where it is invalid."""
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        self.selectionModel().setCurrentIndex(index, flags)
+
     def reveal(self, chat_id: str) -> bool:
         """Unfold the group of a chat; False when it is not in the list."""
         return self._chats.reveal(chat_id).isValid()
@@ -61,7 +117,7 @@ class ChatListView(QListView):
         """Let the user type another name for a chat, in its row."""
         index = self._chats.index_of(chat_id)
         if index.isValid():
-            self.setCurrentIndex(index)
+            self.mark(index)
             self.scrollTo(index)
             before = FormerFocus(self.window().focusWidget())
             self.setFocus()
@@ -78,12 +134,39 @@ class ChatListView(QListView):
     def _keep_place(self) -> None:
         self._place = self.verticalScrollBar().value()
         self._kept_chat = self.current_chat()
+        self._kept_choice = self.chosen() if self.has_several() else []
 
     @Slot()
     def _go_to_place(self) -> None:
         self.doItemsLayout()
-        self.setCurrentIndex(self._chats.index_of(self._kept_chat))
+        self.mark(self._chats.index_of(self._kept_chat))
+        if self._kept_choice:
+            self._choose_all(self._kept_choice)
         self.verticalScrollBar().setValue(self._place)
+
+    # Several
+
+    def _choose_all(self, chat_ids: Collection[str]) -> None:
+        rows = QItemSelection()
+        for index in map(self._chats.index_of, chat_ids):
+            if index.isValid():  # its group may be folded by now
+                rows.select(index, index)
+        self.selectionModel().select(rows, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+
+    def selectionCommand(self, index: Index, event: QEvent | None = None) -> QItemSelectionModel.SelectionFlag:
+        if isinstance(event, QMouseEvent) and event.modifiers() & _CHOOSING and index.data(ChatRole.HEADING):
+            return QItemSelectionModel.SelectionFlag.NoUpdate
+        return super().selectionCommand(index, event)
+
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
+        super().selectionChanged(selected, deselected)
+        if self.has_several():  # then they are chats: what is between them is no heading that one can delete
+            headings = QItemSelection()
+            for index in self.selectedIndexes():
+                if index.data(ChatRole.HEADING):
+                    headings.select(index, index)
+            if not headings.isEmpty():
+                self.selectionModel().select(headings, QItemSelectionModel.SelectionFlag.Deselect)
 
     # Mouse and keys
 
@@ -91,7 +174,7 @@ class ChatListView(QListView):
     def _choose(self, index: QModelIndex) -> None:
         if index.data(ChatRole.HEADING):
             self._fold(index, not index.data(ChatRole.FOLDED))
-        elif index.isValid():
+        elif index.isValid() and not self._is_choosing:
             self.chat_chosen.emit(index.data(ChatRole.CHAT_ID))
 
     def _fold(self, index: Index, folded: bool) -> None:
@@ -100,14 +183,15 @@ class ChatListView(QListView):
         for row in range(self._chats.rowCount()):
             heading = self._chats.index(row)
             if heading.data(ChatRole.HEADING) and heading.data(ChatRole.GROUP) == group:
-                self.setCurrentIndex(heading)
+                self.mark(heading)
 
     def event(self, event: QEvent) -> bool:
-        # In the list F2 is for its row, and not for the chat in front.
-        is_f2 = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_F2
-        if is_f2 and event.type() == QEvent.Type.ShortcutOverride and self.current_chat():
-            event.accept()
-            return True
+        # In the list F2 is for its row, and not for the chat in front; Esc is for the choice before it stops an answer.
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
+            is_f2 = event.key() == Qt.Key.Key_F2 and bool(self.current_chat())
+            if is_f2 or (event.key() == Qt.Key.Key_Escape and self.has_several()):
+                event.accept()
+                return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -116,12 +200,16 @@ class ChatListView(QListView):
         is_delete = event.key() == Qt.Key.Key_Delete and event.modifiers() == Qt.KeyboardModifier.ControlModifier
         if event.key() == Qt.Key.Key_F2 and chat_id:
             self._edit(index, FormerFocus(self))
-        elif is_delete and chat_id:
-            self.delete_wanted.emit(chat_id)
+        elif is_delete and (self.chosen() or chat_id):
+            self.delete_wanted.emit(self.chosen() or [chat_id])
+        elif event.key() == Qt.Key.Key_Escape and self.has_several():
+            self.mark(self.currentIndex())
+            self.left_alone.emit()
         elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and index.data(ChatRole.HEADING):
             is_back = (event.key() == Qt.Key.Key_Left) != self.isRightToLeft()
             self._fold(index, is_back)
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and index.isValid():
+        elif event.key() in _OPENING and not event.modifiers() & _CHOOSING and index.isValid():
+            self._is_choosing = False
             if self.state() != QListView.State.EditingState:
                 self._choose(index)
         else:
@@ -139,6 +227,9 @@ class ChatListView(QListView):
             self._more = self._more_at(event.position().toPoint())
         if self._more.isValid():
             return
+        self._is_choosing = bool(event.modifiers() & _CHOOSING)
+        if self._is_choosing and event.button() == Qt.MouseButton.LeftButton:
+            self.setFocus(Qt.FocusReason.MouseFocusReason)  # what is chosen is for keys, too
         # A menu marks its row itself, and knows the former one. A press beside the rows would take the mark away.
         can_select = self.indexAt(event.position().toPoint()).flags() & Qt.ItemFlag.ItemIsSelectable
         if can_select and event.button() != Qt.MouseButton.RightButton:
@@ -163,9 +254,12 @@ class ChatListView(QListView):
             self._want_menu(index, self.visualRect(index).center() if by_key else event.pos(), by_key=by_key)
 
     def _want_menu(self, index: Index, place: QPoint, *, by_key: bool) -> None:
+        if self.has_several() and self.selectionModel().isSelected(index):
+            self.menu_for_all_wanted.emit(self.chosen(), self.viewport().mapToGlobal(place))
+            return
         is_marked = self.selectionModel().hasSelection()  # no row is while a chat is in front that is not listed yet
         self._before_menu = None if by_key else self.current_chat() if is_marked else ""
-        self.setCurrentIndex(index)
+        self.mark(index)
         what = index.data(ChatRole.CHAT_ID) or index.data(ChatRole.GROUP)
         self.menu_wanted.emit(what, self.viewport().mapToGlobal(place))
 
@@ -173,8 +267,61 @@ class ChatListView(QListView):
     def leave_menu(self) -> None:
         """The menu of a row is closed: the row that the mouse has marked for it is marked no longer."""
         if self._before_menu is not None:
-            self.setCurrentIndex(self._chats.index_of(self._before_menu))
+            self.mark(self._chats.index_of(self._before_menu))
             self._before_menu = None
+
+    # Dragging
+
+    def startDrag(self, _actions: Qt.DropAction) -> None:
+        chosen = self.chosen()
+        if not chosen:
+            return
+        title = str(self._chats.index_of(chosen[0]).data())
+        words = title if len(chosen) == 1 else counted(len(chosen), self.tr("{} chat"), self.tr("{} chats"))
+        drag = QDrag(self)
+        drag.setMimeData(chat_dragging.packed(chosen))
+        pixmap, held = chat_dragging.picture(words, self)
+        drag.setPixmap(pixmap)
+        drag.setHotSpot(held)
+        drag.exec(Qt.DropAction.MoveAction)
+        self._aim(None)
+        if len(chosen) == 1:  # several stay chosen for what else is done with them
+            self.left_alone.emit()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        event.setAccepted(bool(chat_dragging.chats_in(event)))
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        super().dragMoveEvent(event)  # scrolls at the edges
+        group = self.indexAt(event.position().toPoint()).data(ChatRole.GROUP) if chat_dragging.chats_in(event) else None
+        self._aim(group)
+        event.setAccepted(group is not None)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        super().dragLeaveEvent(event)
+        self._aim(None)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        chat_ids, group = chat_dragging.chats_in(event), self._target
+        self._aim(None)
+        self.setState(QListView.State.NoState)
+        if chat_ids and group is not None:
+            event.acceptProposedAction()
+            self.dropped.emit(chat_ids, group)
+
+    def _aim(self, group: str | None) -> None:
+        if group != self._target:
+            self._target = group
+            self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._target is not None:
+            rows = QRect()
+            for row in range(self._chats.rowCount()):
+                if self._chats.index(row).data(ChatRole.GROUP) == self._target:
+                    rows = rows.united(self.visualRect(self._chats.index(row)))
+            chat_dragging.paint_target(QPainter(self.viewport()), rows, self)
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         """The keyboard goes back to who had it; a click elsewhere ends a name, too, and keeps it there."""

@@ -1,14 +1,17 @@
-"""What can be done with all chats of a group at once, a folder or those of some days, and undone."""
+"""What can be done with many chats at once, those of a group or those that are chosen together, and undone."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
+from llama_gui.bridge.chat_rows import FOLDER, moved_to
 from llama_gui.bridge.chat_shelving import ChatShelving
+from llama_gui.chats.tree import ChatSummary
 from llama_gui.ui.deck import TabDeck
-from llama_gui.ui.numbers import counted
+from llama_gui.ui.numbers import counted, number_text
 from llama_gui.ui.put_away_tabs import PutAwayTabs, bring_back, put_away
 
 OfferUndo = Callable[[str, Callable[[], None]], None]
@@ -27,7 +30,29 @@ class GroupKeeping(QObject):
         """Entries for these chats. `archived`: they lie in the archive."""
         text = self.tr("Take these chats out of the archive") if archived else self.tr("Archive these chats")
         menu.addAction(text).triggered.connect(partial(self._archive, chat_ids, not archived))
-        menu.addAction(self.tr("Delete these chats")).triggered.connect(partial(self._delete, chat_ids))
+        menu.addAction(self.tr("Delete these chats")).triggered.connect(partial(self.delete, chat_ids))
+
+    def move(self, chats: Sequence[ChatSummary], folder: str) -> None:
+        """Put these chats into a folder; "" takes them out. Those that are pinned stay so."""
+        self._place(chats, [replace(chat, folder=folder) for chat in chats], folder)
+
+    def drop(self, chats: Sequence[ChatSummary], group: str) -> None:
+        """Put these chats where the user has dropped them."""
+        moved = [moved_to(chat, group) for chat in chats]
+        self._place(chats, moved, group.removeprefix(FOLDER) if group.startswith(FOLDER) else "")
+
+    def _place(self, before: Sequence[ChatSummary], after: Sequence[ChatSummary], folder: str) -> None:
+        pairs = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+        if not pairs:
+            return
+        self._shelving.place([new for _, new in pairs])
+        count = len(pairs)
+        if folder:
+            one, many = self.tr("{0} chat is in “{1}”."), self.tr("{0} chats are in “{1}”.")
+            said = (one if count == 1 else many).format(number_text(count), folder)
+        else:
+            said = self._said(pairs, self.tr("{} chat was moved."), self.tr("{} chats were moved."))
+        self._offer_undo(said, partial(self._shelving.place, [old for old, _ in pairs]))
 
     def _archive(self, chat_ids: Sequence[str], archived: bool, _checked: bool = False) -> None:
         self._shelving.archive_all(chat_ids, archived)
@@ -39,7 +64,8 @@ class GroupKeeping(QObject):
             )
         self._offer_undo(said, partial(self._shelving.archive_all, chat_ids, not archived))
 
-    def _delete(self, chat_ids: Sequence[str], _checked: bool = False) -> None:
+    def delete(self, chat_ids: Sequence[str], _checked: bool = False) -> None:
+        """Put these chats into the bin, and close their tabs."""
         tabs = put_away(self._deck, chat_ids)
         self._shelving.delete_all(chat_ids)
         said = self._said(chat_ids, self.tr("{} chat is in the bin."), self.tr("{} chats are in the bin."))
@@ -49,5 +75,5 @@ class GroupKeeping(QObject):
         self._shelving.restore_all(chat_ids)
         bring_back(self._deck, tabs)
 
-    def _said(self, chat_ids: Sequence[str], one: str, many: str) -> str:
+    def _said(self, chat_ids: Sequence[object], one: str, many: str) -> str:
         return counted(len(chat_ids), one, many)

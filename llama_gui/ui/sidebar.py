@@ -53,6 +53,7 @@ class Sidebar(Surface):
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeading)
         self._lay_out(icons)
         self.view.chat_chosen.connect(self.chat_chosen)
+        self.view.left_alone.connect(self._show_front)
         chats.modelReset.connect(self._show_list)
         chats.dataChanged.connect(self._show_list)
         search.found.connect(self._show_hits)
@@ -108,13 +109,19 @@ class Sidebar(Surface):
         if not index.isValid():
             self.view.clearSelection()
         elif self.view.state() != QListView.State.EditingState:
-            self.view.setCurrentIndex(index)
+            self.view.mark(index)
+
+    @Slot()
+    def _show_front(self) -> None:
+        self.show_current(self._current)
 
     @Slot()
     def _show_list(self) -> None:
         if self.search.text().strip():
             return
-        if not self.view.hasFocus() or not self.view.currentIndex().isValid():
+        if self.view.has_several():  # chosen by the user, who has something in mind with them
+            pass
+        elif not self.view.hasFocus() or not self.view.currentIndex().isValid():
             self.show_current(self._current)
         if self._chats.rowCount():
             self._pages.setCurrentWidget(self.view)

@@ -681,6 +681,14 @@
         <source>Chats</source>
         <translation>Chats</translation>
     </message>
+    <message>
+        <source>{} chat</source>
+        <translation>{} Chat</translation>
+    </message>
+    <message>
+        <source>{} chats</source>
+        <translation>{} Chats</translation>
+    </message>
 </context>
 <context>
     <name>ChatSession</name>
@@ -6639,6 +6647,22 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
     <message>
         <source>{} chats are in the bin.</source>
         <translation>{} Chats liegen im Papierkorb.</translation>
+    </message>
+    <message>
+        <source>{0} chat is in “{1}”.</source>
+        <translation>{0} Chat ist in „{1}“.</translation>
+    </message>
+    <message>
+        <source>{0} chats are in “{1}”.</source>
+        <translation>{0} Chats sind in „{1}“.</translation>
+    </message>
+    <message>
+        <source>{} chat was moved.</source>
+        <translation>{} Chat wurde verschoben.</translation>
+    </message>
+    <message>
+        <source>{} chats were moved.</source>
+        <translation>{} Chats wurden verschoben.</translation>
     </message>
 </context>
 <context>
