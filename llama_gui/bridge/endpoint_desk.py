@@ -1,6 +1,7 @@
 """Other people's servers that the user has added, and the models they have."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -8,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.lanes import Lanes
-from llama_gui.bridge.typed_address import name_of_address, whole_address
-from llama_gui.errors import InvalidRequestError
+from llama_gui.bridge.typed_address import name_of_address, whole_address, with_path
+from llama_gui.errors import EndpointError, InvalidRequestError
 from llama_gui.vocabulary import ModelEntry
 
 if TYPE_CHECKING:
-    from llama_gui.server.endpoint import Endpoint
+    from llama_gui.server.endpoint import Endpoint, RemoteModel
     from llama_gui.server.endpoint_book import EndpointBook
 
 FormField = Literal["taken", "address", "key", "plain"]
@@ -103,14 +104,23 @@ class EndpointDesk(QObject):
         self._run(work, self.listed.emit)
 
     def ask_for_models(self, name: str) -> None:
-        """Connect to a server and ask what it has."""
+        """Connect to a server and ask what it has. An address to which only a path was missing is completed."""
 
-        def work() -> tuple[str, tuple[str, ...]]:
-            from llama_gui.server.remote import list_models
+        def work() -> tuple[tuple[str, ...], tuple[RemoteServer, ...] | None]:
+            book = self._open_book()
+            endpoint = book.endpoint(name)
+            found, models = _models_of(endpoint)
+            if found != endpoint:
+                book.keep(found)
+            return tuple(f"{name}#{model.name}" for model in models), self._list() if found != endpoint else None
 
-            return name, tuple(f"{name}#{model.name}" for model in list_models(self._open_book().endpoint(name)))
+        def tell(answer: tuple[tuple[str, ...], tuple[RemoteServer, ...] | None]) -> None:
+            keys, servers = answer
+            if servers is not None:
+                self.listed.emit(servers)
+            self.models_found.emit(name, keys)
 
-        self._run(work, lambda answer: self.models_found.emit(*answer))
+        self._run(work, tell)
 
     def shutdown(self) -> bool:
         """End the thread. May be called twice."""
@@ -169,6 +179,20 @@ def _endpoint(form: ServerForm, key: str) -> "Endpoint | FormField":
         return replace(endpoint, allow_plain_http=form.allow_plain_http)
     except InvalidRequestError:
         return "plain"
+
+
+def _models_of(endpoint: "Endpoint") -> "tuple[Endpoint, list[RemoteModel]]":
+    """The models of a server, and its address as it answers. Raises what `list_models` raises."""
+    from llama_gui.server.remote import list_models
+
+    try:
+        return endpoint, list_models(endpoint)
+    except EndpointError:
+        longer = with_path(endpoint.base_url)
+        if longer:
+            with suppress(EndpointError):
+                return (found := replace(endpoint, base_url=longer)), list_models(found)
+        raise
 
 
 def remote_entries(keys: Sequence[str]) -> list[ModelEntry]:

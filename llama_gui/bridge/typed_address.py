@@ -7,6 +7,8 @@ from llama_gui.hosts import is_nearby
 
 _BARE = re.compile(r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d+(/.*)?")
 """A host and a port, as people type them."""
+_NAME = re.compile(r"(?:[A-Za-z0-9_-]+\.)+[A-Za-z0-9-]{2,}(/.*)?")
+"""A host with a dot, as addresses are written elsewhere."""
 _NO_PATH = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 _PATHS = {
     "api.anthropic.com": "/v1",
@@ -28,15 +30,23 @@ def whole_address(typed: str, kept: str = "") -> str:
     """The address of a server as it was typed, or as it was meant. `kept`: the one it has; that is never changed.
 
     127.0.0.1:8000 is http://127.0.0.1:8000/v1, and so is http://127.0.0.1:8000: programs print where they listen
-    without the path that clients need. Services on the internet print the whole address, and some have no path. A
-    slash at the end says that there is none.
+    without the path that clients need. Services on the internet print the whole address, and some have no path; there
+    `with_path` is for when it does not answer. A slash at the end says that there is none. api.openai.com is
+    https://api.openai.com/v1.
     """
     typed = typed.strip()
     if typed == kept:
         return typed
     if _BARE.fullmatch(typed):
         typed = f"http://{typed}"
+    elif _NAME.fullmatch(typed):
+        typed = f"{'http' if is_nearby(typed.partition('/')[0]) else 'https'}://{typed}"
     return typed + _path(typed) if _NO_PATH.fullmatch(typed) else typed
+
+
+def with_path(address: str) -> str:
+    """The address that may be meant when one without a path does not answer; "" where one has a path."""
+    return f"{address}/v1" if _NO_PATH.fullmatch(address) else ""
 
 
 def name_of_address(typed: str) -> str:

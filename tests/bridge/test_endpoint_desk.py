@@ -40,6 +40,31 @@ def test_a_server_is_kept_asked_and_forgotten(qtbot: QtBot, desk, server):  # no
         desk.endpoint("mine")
 
 
+def test_an_address_without_its_path_is_completed_once_the_server_answers_there(qtbot: QtBot, desk, server):  # noqa: F811
+    with qtbot.waitSignal(server.started):
+        server.start(0)
+    bare = server.url.removesuffix("/v1")
+    desk._open_book().keep(Endpoint("mine", bare, server.key))
+    with qtbot.waitSignal(desk.models_found) as told:
+        desk.ask_for_models("mine")
+    assert told.args == ["mine", ("mine#starter",)]
+    assert desk.endpoint("mine").base_url == server.url
+    desk._open_book().keep(Endpoint("other", f"{bare}/", server.key))  # a slash says that nothing is missing
+    with qtbot.waitSignal(desk.failed):
+        desk.ask_for_models("other")
+    assert desk.endpoint("other").base_url == f"{bare}/"
+
+
+def test_a_server_that_answers_nowhere_is_told_by_its_own_address(qtbot: QtBot, desk, server):  # noqa: F811
+    with qtbot.waitSignal(server.started):
+        server.start(0)
+    bare = server.url.removesuffix("/v1")
+    desk._open_book().keep(Endpoint("mine", bare, "another-key"))
+    with qtbot.waitSignal(desk.failed):
+        desk.ask_for_models("mine")
+    assert desk.endpoint("mine").base_url == bare
+
+
 def test_a_key_stays_with_its_address(qtbot: QtBot, desk):
     for address, key in (("https://a.example/v1", "secret-key"), ("https://a.example/v1", None)):
         with qtbot.waitSignal(desk.kept):

@@ -26,6 +26,12 @@ from llama_gui.bridge.typed_address import whole_address
         ("https://[half", "https://[half"),
         ("https://server.example:99999", "https://server.example:99999"),
         ("nonsense", "nonsense"),
+        ("api.openai.com", "https://api.openai.com/v1"),
+        ("openrouter.ai/api/v1", "https://openrouter.ai/api/v1"),
+        ("server.example", "https://server.example"),
+        ("192.168.1.20", "http://192.168.1.20/v1"),
+        ("nas.fritz.box/v1", "http://nas.fritz.box/v1"),
+        ("file.txt?", "file.txt?"),
     ],
 )
 def test_an_address_is_completed_where_its_rest_is_known(typed, meant):
