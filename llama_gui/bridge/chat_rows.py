@@ -40,11 +40,9 @@ def hiding_group(chat: ChatSummary) -> str:
 
 
 def moved_to(chat: ChatSummary, group: str) -> ChatSummary:
-    """A chat as it is once it was put into a group; among those of a date it is in no other."""
+    """A chat as it is once it was put into a group of the list; among those of a date it is in no other."""
     if group == PINNED:
         return replace(chat, pinned=True, archived=False)
-    if group == ARCHIVE:
-        return replace(chat, archived=True)
     folder = group.removeprefix(FOLDER) if group.startswith(FOLDER) else ""
     return replace(chat, folder=folder, pinned=False, archived=False)
 

@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from llama_gui.bridge.chat_rows import FOLDER, moved_to
+from llama_gui.bridge.chat_rows import ARCHIVE, FOLDER, moved_to
 from llama_gui.bridge.chat_shelving import ChatShelving
 from llama_gui.chats.tree import ChatSummary
 from llama_gui.ui.deck import TabDeck
@@ -38,6 +38,9 @@ class GroupKeeping(QObject):
 
     def drop(self, chats: Sequence[ChatSummary], group: str) -> None:
         """Put these chats where the user has dropped them."""
+        if group == ARCHIVE:
+            self._archive([chat.id for chat in chats if not chat.archived], archived=True)
+            return
         moved = [moved_to(chat, group) for chat in chats]
         self._place(chats, moved, group.removeprefix(FOLDER) if group.startswith(FOLDER) else "")
 
@@ -55,6 +58,8 @@ class GroupKeeping(QObject):
         self._offer_undo(said, partial(self._shelving.place, [old for old, _ in pairs]))
 
     def _archive(self, chat_ids: Sequence[str], archived: bool, _checked: bool = False) -> None:
+        if not chat_ids:
+            return
         self._shelving.archive_all(chat_ids, archived)
         if archived:
             said = self._said(chat_ids, self.tr("{} chat is in the archive."), self.tr("{} chats are in the archive."))

@@ -174,6 +174,11 @@ def test_chats_fall_into_the_group_that_they_are_dropped_on(window, qtbot):
     qtbot.waitUntil(lambda: "folder:Trips" not in groups(window))
     drop(window, qtbot, ["Rome"], window.chats.index_of("Cork"))
     qtbot.waitUntil(lambda: groups(window)["pinned"] == {"Rome", "Cork"})
+    window._book.shelving.archive("Bern", True)
+    qtbot.waitUntil(lambda: "archive" in groups(window))
+    drop(window, qtbot, ["Rome", "Oslo"], window.chats.index(window.chats.rowCount() - 1))
+    qtbot.waitUntil(lambda: len(window._book.archived()) == 3)
+    assert window.sidebar.bar.text() == "2 chats are in the archive."
 
 
 def test_what_is_dragged_are_the_chosen_chats_and_nothing_else_is_taken(window, qtbot, monkeypatch):
