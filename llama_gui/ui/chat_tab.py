@@ -1,6 +1,6 @@
 """One tab: the transcript above, the composer below, and the session between them."""
 
-from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QDesktopServices,
     QDragEnterEvent,
@@ -46,6 +46,7 @@ _WRITING = (
     Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier
 )
 """With these letters are written; others make commands of them."""
+_BELOW = 8
 _NOTCH = 120
 """What a wheel turns at once, in Qt's measure."""
 
@@ -206,7 +207,9 @@ class ChatTab(Surface):
         """Open the map of the chat."""
         from llama_gui.ui.transcript.branch_map import BranchMap  # here: the window shows sooner
 
-        branch_map = BranchMap(self.session.map_dots(), self)
+        bar = self.find_bar
+        top = 0 if bar.isHidden() else bar.mapTo(self, QPoint(0, bar.height())).y() + _BELOW
+        branch_map = BranchMap(self.session.map_dots(), self, top)
         branch_map.chosen.connect(self.go_to_message)
         branch_map.open()
 

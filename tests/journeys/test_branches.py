@@ -1,9 +1,10 @@
 """A conversation as a tree, by keys: edit, versions, fork, delete and undo, go on, run again."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 
 from llama_gui.ui.message_actions import fork_title
+from llama_gui.ui.transcript.branch_map import BranchMap
 from llama_gui.ui.widgets import Button
 from tests.fakes.scripted_engine import ScriptedEngine, pieces_of
 from tests.journeys.driving import ask, shown, trigger
@@ -151,3 +152,14 @@ def test_what_an_answering_chat_cannot_do_loses_nothing(open_window, qtbot):
     qtbot.waitUntil(lambda: tab.session.is_settled)
     tab.messages.run("nonsense", tab.session.path()[0].id)
     tab.messages.run("edit", "nobody")
+
+
+def test_the_map_opens_below_the_field_that_finds(open_window, qtbot):
+    window, tab = two_turns(open_window, qtbot)
+    trigger(window, "find")
+    trigger(window, "branches")
+    branch_map = tab.findChild(BranchMap)
+    found = tab.find_bar.rect().translated(tab.find_bar.mapTo(tab, QPoint(0, 0)))
+    assert tab.find_bar.isVisible()
+    assert not branch_map.geometry().intersects(found)
+    assert tab.rect().contains(branch_map.geometry())

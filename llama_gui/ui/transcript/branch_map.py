@@ -26,6 +26,7 @@ from llama_gui.ui.widgets import paint_card, plain_label, plain_tip
 _LANE, _ROW, _EDGE = 26, 22, 18
 _DOT = 4.5
 _NEAR = 11
+_TOP = 16
 _OWN_KEYS = (Qt.Key.Key_Escape, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
@@ -190,13 +191,15 @@ class BranchMap(QFrame):
 
     chosen = Signal(str)
 
-    def __init__(self, dots: Sequence[MapDot], parent: QWidget) -> None:
+    def __init__(self, dots: Sequence[MapDot], parent: QWidget, top: int = _TOP) -> None:
+        """`top`: how far below the upper edge of `parent` it begins, whatever else stands there."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName(self.tr("Branches of this chat"))
         window = parent.window()
         self._before = FormerFocus(window.focusWidget())
         self._over = parent
+        self._top = max(top, _TOP)
         self._is_leaving = False
         self.canvas = MapCanvas(dots)
         self._area = QScrollArea()
@@ -233,10 +236,11 @@ class BranchMap(QFrame):
         parent = self._over
         wanted = self.canvas.size() + QSize(28 + 12, 12 + 90)
         width = min(max(wanted.width(), 280), max(200, parent.width() - 32))
-        height = min(max(wanted.height(), 140), max(160, round(parent.height() * 0.7)))
+        room = min(round(parent.height() * 0.7), parent.height() - self._top - _TOP)
+        height = min(max(wanted.height(), 140), max(160, room))
         self.resize(width, height)
         left = 16 if self.isRightToLeft() else parent.width() - width - 16
-        self.move(left, 16)
+        self.move(left, self._top)
 
     def open(self) -> None:
         """Appear, take the keyboard, and show where the chat stands."""
