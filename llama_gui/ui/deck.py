@@ -186,12 +186,19 @@ class TabDeck(QObject):
         """Whether there is a closed tab to bring back."""
         return any(kept.chat_id not in self._tabs for kept in self._closed)
 
-    def put_back(self, kept: OpenTab) -> None:
+    def is_unread(self, chat_id: str) -> bool:
+        """Whether an answer has come in this tab that nobody has seen."""
+        return chat_id in self._unread
+
+    def put_back(self, kept: OpenTab, *, is_unread: bool = False) -> None:
         """Open a tab as and where it was, behind the one in front; nothing, when the chat has one."""
         if kept.chat_id not in self._tabs:
             self._open(kept.chat_id, kept, show=False)
             last = self.bar.count() - 1
             self.bar.moveTab(last, last if kept.position == LEFT else min(kept.position, last))
+            if is_unread:
+                self._unread.add(kept.chat_id)
+                self._show_dot(kept.chat_id)
 
     def step(self, by: int) -> None:
         """Go to the next or previous tab, around the end."""

@@ -324,6 +324,21 @@ def test_chats_side_by_side_are_so_again_when_their_deletion_is_undone(window, q
     assert window.deck.shown() == shown_before
 
 
+def test_an_answer_that_nobody_has_seen_is_unread_again_when_the_deletion_of_its_chat_is_undone(window, qtbot):
+    behind = window.deck.tabs()[0]
+    behind.session.send("second")
+    qtbot.waitUntil(lambda: behind.session.is_settled and len(behind.session.path()) == 4)
+    chat_id = behind.session.chat_id
+    assert window.strip.bar.has_dot(chat_id)
+    entry(menu_of(window, "first"), "Delete").trigger()
+    qtbot.waitUntil(lambda: "first" not in titles(window))
+    window.sidebar.bar._action.click()
+    qtbot.waitUntil(lambda: len(window.deck.tabs()) == 2)
+    assert window.strip.bar.has_dot(chat_id)
+    window.deck.open_chat(chat_id)
+    assert not window.strip.bar.has_dot(chat_id)
+
+
 @pytest.mark.parametrize("title", ["first", "second"])
 def test_the_tab_of_one_deleted_chat_comes_back_where_it_was(window, qtbot, title):
     before = tab_titles(window)
