@@ -13,6 +13,7 @@ _FAR = 400_000
 """Characters that are searched for the end: this is done with each piece that arrives."""
 _WRAP, _WRAP_END = "<response>", "</response>"
 """What Granite writes around the answer behind its reasoning."""
+_WRAPPING = "granite"
 _CODE = r"(?:```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`)"
 
 
@@ -30,37 +31,40 @@ class Parts:
         return len((self.reasoning or "").split())
 
 
-def split_reasoning(text: str, *, is_growing: bool = False) -> Parts:
+def split_reasoning(text: str, model: str = "", *, is_growing: bool = False) -> Parts:
     """Find a block of reasoning at the beginning of an answer.
 
     Some templates write the opening tag into the prompt, so a closing tag on a line of its own is enough. Tags within
-    code are words like others. `is_growing`: more may come, so half an opening tag counts as one.
+    code are words like others. `model`: the name of the one that wrote it, for Granite has tags around its answers as
+    well. `is_growing`: more may come, so half an opening tag counts as one.
     """
     opening = _OPENING.match(text)
     if opening is None:
         if is_growing and _may_open(text):
             return Parts("", "", is_open=True)
-        return _without_opening(text)
+        return _without_opening(text, model)
     closing = _closing(text, opening.end(), opening.group(1))
     if closing is None:
         reasoning = text[opening.end() :]
         return Parts(_without_half_tag(reasoning) if is_growing else reasoning, "", is_open=True)
-    return _closed(text[opening.end() : closing.start()], text[closing.end() :])
+    return _closed(text[opening.end() : closing.start()], text[closing.end() :], model)
 
 
-def parts_of(content: str, role: str) -> Parts:
+def parts_of(content: str, role: str, model: str) -> Parts:
     """A message in two: only answers are told apart."""
-    return split_reasoning(content) if role == "assistant" else Parts(None, content)
+    return split_reasoning(content, model) if role == "assistant" else Parts(None, content)
 
 
-def answer_text(text: str) -> str:
+def answer_text(text: str, model: str) -> str:
     """The answer without the reasoning; all of it where nothing but reasoning came."""
-    parts = split_reasoning(text)
+    parts = split_reasoning(text, model)
     return text if parts.is_open else parts.answer
 
 
-def _closed(reasoning: str, answer: str) -> Parts:
-    answer = _unwrapped(answer.lstrip())
+def _closed(reasoning: str, answer: str, model: str) -> Parts:
+    answer = answer.lstrip()
+    if _WRAPPING in model.casefold():  # another was asked for such tags by its user
+        answer = _unwrapped(answer)
     return Parts(reasoning.strip(), answer) if reasoning.strip() else Parts(None, answer)
 
 
@@ -73,13 +77,13 @@ def _unwrapped(answer: str) -> str:
     return answer[:place].rstrip() if place >= 0 and _WRAP_END.startswith(answer[place:].lower()) else answer
 
 
-def _without_opening(text: str) -> Parts:
+def _without_opening(text: str, model: str) -> Parts:
     if "</" not in text:
         return Parts(None, text)
     pattern = re.compile(rf"{_CODE}|(?P<end>{_ALONE.pattern})", _ALONE.flags | re.DOTALL)
     for found in pattern.finditer(text, 0, _FAR):
         if found["end"] is not None:
-            return _closed(text[: found.start()], text[found.end() :])
+            return _closed(text[: found.start()], text[found.end() :], model)
     return Parts(None, text)
 
 

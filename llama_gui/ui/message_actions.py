@@ -140,7 +140,7 @@ class MessageActions(QObject):
 
     def _copy(self, node: Node) -> None:
         words, _files = split(node.content, node.attachments)
-        QGuiApplication.clipboard().setText(answer_text(words) if node.role == "assistant" else words)
+        QGuiApplication.clipboard().setText(answer_text(words, node.model) if node.role == "assistant" else words)
         self.said.emit(self.tr("The message is on the clipboard."))
 
     def _look_at_words(self, node: Node) -> None:

@@ -28,15 +28,27 @@ THOUGHT = "<think>\nFirst I *wonder*.\n\nThen I know.\n</think>\n\nThe **answer*
         ("The </think> tag ends it.", None, "The </think> tag ends it.", False),
         ("Later <think>x</think>", None, "Later <think>x</think>", False),
         ("", None, "", False),
-        ("<think>a</think>\n<response>\nb < c\n</response>", "a", "b < c", False),
-        ("<think>a</think><response>b", "a", "b", False),
-        ("<think>a</think><responses>", "a", "<responses>", False),
-        ("<response>b</response>", None, "<response>b</response>", False),
     ],
 )
 def test_where_the_answer_begins(text, reasoning, rest, is_open):
     parts = split_reasoning(text)
     assert (parts.reasoning, parts.answer, parts.is_open) == (reasoning, rest, is_open)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("<think>a</think>\n<response>\nb < c\n</response>", "b < c"),
+        ("<think>a</think><response>b", "b"),
+        ("a\n</think>\n<response>b</response>", "b"),
+        ("<think>a</think><responses>", "<responses>"),
+        ("<response>b</response>", "<response>b</response>"),
+    ],
+)
+def test_granite_has_tags_around_its_answers_and_others_were_asked_for_them(text, rest):
+    assert split_reasoning(text, "Granite-3.3-2b-instruct").answer == rest
+    assert answer_text(text, "Granite-3.3-2b-instruct") == rest
+    assert split_reasoning(text, "Qwen3-4B").answer == text.partition("</think>")[2].lstrip() or text
 
 
 def test_half_a_tag_is_not_shown():
@@ -48,5 +60,5 @@ def test_half_a_tag_is_not_shown():
 
 
 def test_an_answer_without_an_answer_is_copied_whole():
-    assert answer_text(THOUGHT) == "The **answer**."
-    assert answer_text("<think>never ends") == "<think>never ends"
+    assert answer_text(THOUGHT, "") == "The **answer**."
+    assert answer_text("<think>never ends", "") == "<think>never ends"

@@ -3,6 +3,7 @@
 from PySide6.QtCore import QCoreApplication
 
 from llama_gui.chats.reasoning import Parts, split_reasoning
+from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.parts import write_markdown
@@ -17,10 +18,11 @@ _REASONING_DEPTH = 1
 class AnswerStream:
     """An answer in the making, at the end of a document."""
 
-    def __init__(self, writer: DocumentWriter, node_id: str, *, is_unfolded: bool) -> None:
+    def __init__(self, writer: DocumentWriter, node: Node, *, is_unfolded: bool) -> None:
         self.source = ""
         self._writer = writer
-        self._node_id = node_id
+        self._node_id = node.id
+        self._model = node.model
         self._is_unfolded = is_unfolded
         self._start = writer.mark()
         self._phase = "answer"
@@ -33,7 +35,7 @@ class AnswerStream:
 
     def flush(self) -> None:
         """Draw what arrived."""
-        parts = split_reasoning(self.source, is_growing=True)
+        parts = split_reasoning(self.source, self._model, is_growing=True)
         self._enter("answer" if parts.reasoning is None else "thinking" if parts.is_open else "thought", parts)
         if self._phase != "thinking":
             self._add(parts.answer)
@@ -43,7 +45,7 @@ class AnswerStream:
 
     def finish(self) -> None:
         """Draw the end in its final form."""
-        parts = split_reasoning(self.source)
+        parts = split_reasoning(self.source, self._model)
         self._enter("answer" if parts.reasoning is None else "thought", parts)
         self._add(parts.answer)
         self._text.finish()
@@ -69,11 +71,11 @@ class AnswerStream:
         self._given = max(self._given, len(text))
 
 
-def write_answer_text(writer: DocumentWriter, node_id: str, content: str, *, is_unfolded: bool) -> None:
+def write_answer_text(writer: DocumentWriter, node: Node, *, is_unfolded: bool) -> None:
     """An answer that has come to its end."""
-    parts = split_reasoning(content)
+    parts = split_reasoning(node.content, node.model)
     if parts.reasoning is not None:
-        _write_thought(writer, node_id, parts, is_unfolded=is_unfolded)
+        _write_thought(writer, node.id, parts, is_unfolded=is_unfolded)
     write_markdown(writer, parts.answer.replace("\r\n", "\n").replace("\r", "\n"))
 
 

@@ -160,7 +160,7 @@ def write_name(writer: DocumentWriter, name: str) -> None:
 
 def write_answer(writer: DocumentWriter, node: Node, *, is_unfolded: bool) -> None:
     """A whole answer that is no longer written, without its name and its footer."""
-    write_answer_text(writer, node.id, node.content, is_unfolded=is_unfolded)
+    write_answer_text(writer, node, is_unfolded=is_unfolded)
 
 
 def write_footer(writer: DocumentWriter, node: Node, version: tuple[int, int] | None = None, *, is_last: bool) -> None:

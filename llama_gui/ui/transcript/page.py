@@ -39,7 +39,7 @@ class Page(PageEnd):
         ]
         for node_id, item in ((self._nodes[item.first].id, item) for item in self._items if not item.is_gap):
             node = self._nodes[item.first]
-            folded = node.content if node.role == "tool" else split_reasoning(node.content).reasoning
+            folded = node.content if node.role == "tool" else split_reasoning(node.content, node.model).reasoning
             if folded and node_id not in self._unfolded:
                 found.append(Hidden(item.start, "reasoning", node_id, folded))
         found += [

@@ -134,7 +134,7 @@ class PageEnd:
         """Give the last answer its final form and its footer."""
         if self._stream is None or self._stream.source != node.content or not node.content:
             self._writer.rewind(self._answer_mark)
-            self._stream = AnswerStream(self._writer, node.id, is_unfolded=node.id in self._unfolded)
+            self._stream = AnswerStream(self._writer, node, is_unfolded=node.id in self._unfolded)
             self._stream.append(node.content)
         self._stream.finish()
         self._stream = None
@@ -161,7 +161,7 @@ class PageEnd:
         if node.status == "streaming" and is_last and node.role == "assistant":
             self._write_head(self._writer, node)
             self._answer_mark = self._writer.mark()
-            self._stream = AnswerStream(self._writer, node.id, is_unfolded=node.id in self._unfolded)
+            self._stream = AnswerStream(self._writer, node, is_unfolded=node.id in self._unfolded)
             self.stream(node.content, self._waiting)
             return
         self._write_node(self._writer, node, is_last=is_last)
