@@ -19,6 +19,10 @@ LayoutDirection = Literal["language", "left_to_right", "right_to_left"]
 
 MIN_ZOOM, MAX_ZOOM = 0.5, 3.0
 
+_FORMAT = 2
+"""Kept with the settings. In files without a number, `guesses` of load options was off wherever anything of a model had
+been changed, because off was the default; in later ones off is the user's choice."""
+
 
 @dataclass(frozen=True, slots=True)
 class UserSettings:
@@ -111,7 +115,7 @@ def save_settings(path: Path, settings: UserSettings) -> None:
     Raises:
         SettingsError: they cannot be written.
     """
-    content = (json.dumps(asdict(settings), indent=2) + "\n").encode()
+    content = (json.dumps({"format": _FORMAT, **asdict(settings)}, indent=2) + "\n").encode()
     try:
         write_whole(path, content)
     except OSError as error:
@@ -131,11 +135,17 @@ def _parse(content: bytes) -> tuple[UserSettings, str]:
     wrong = [name for name, value in given.items() if not _CHECKS[name](value)]
     given = {name: value for name, value in given.items() if name not in wrong}
     if "load_options" in given:
-        options = {key: _load_options(values) for key, values in given["load_options"].items()}
+        kept: dict[str, Any] = given["load_options"]
+        options = {key: _load_options(one if "format" in values else _former(one)) for key, one in kept.items()}
         given["load_options"] = {key: known for key, known in options.items() if known is not None}
         wrong += ["load_options"] if None in options.values() else []
     settings = UserSettings(**given)
     return settings, f"wrong value for {', '.join(wrong)}" if wrong else ""
+
+
+def _former(values: object) -> object:
+    """How a model is loaded, as it was kept before there were numbers of formats: whether it guesses was not chosen."""
+    return {name: value for name, value in values.items() if name != "guesses"} if isinstance(values, dict) else values
 
 
 def _load_options(values: object) -> LoadOptions | None:

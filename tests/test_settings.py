@@ -133,6 +133,19 @@ def test_how_models_were_loaded_before_they_had_a_context_length_is_understood(p
     assert load_settings(path) == (UserSettings(load_options={"/m/a": LoadOptions("int8")}), "")
 
 
+def test_a_former_default_is_no_choice(path: Path):
+    """Guesses were off by default; what was kept then, for another option's sake, is not what the user wants now."""
+    path.parent.mkdir()
+    kept = {"load_options": {"/m/a": {"dtype": "int8", "guesses": False}}, "zoom": 2.0}
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    settings = UserSettings(load_options={"/m/a": LoadOptions("int8", guesses=True)}, zoom=2.0)
+    assert load_settings(path) == (settings, "")
+
+    chosen = replace(settings, load_options={"/m/a": LoadOptions("int8", guesses=False)})
+    save_settings(path, chosen)
+    assert load_settings(path) == (chosen, "")
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -147,7 +160,7 @@ def test_how_models_were_loaded_before_they_had_a_context_length_is_understood(p
 )
 def test_load_options_that_cannot_be_cost_only_themselves(path: Path, options: object):
     path.parent.mkdir()
-    path.write_text(json.dumps({"load_options": options, "zoom": 2.0}), encoding="utf-8")
+    path.write_text(json.dumps({"format": 2, "load_options": options, "zoom": 2.0}), encoding="utf-8")
     settings, notice = load_settings(path)
     assert (settings.load_options, settings.zoom) == ({}, 2.0)
     assert "wrong value for load_options" in notice
