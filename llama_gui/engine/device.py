@@ -32,14 +32,13 @@ _SCRATCH_BYTES = 64 * 2**20  # glibc allows at most half of it for the second
 
 
 def hardware() -> Hardware:
-    """What this machine has. Bytes and counts."""
-    memory = psutil.virtual_memory()
+    """What this machine has."""
     devices = ["cpu"]
     if torch.cuda.is_available():
         devices.append("cuda")
     if torch.backends.mps.is_available():
         devices.append("mps")
-    return Hardware(physical_cores(), memory.total, memory.available, tuple(devices))
+    return Hardware(physical_cores(), tuple(devices))
 
 
 def thread_count(weight_bytes: int) -> int:

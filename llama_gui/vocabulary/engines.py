@@ -30,9 +30,7 @@ class EngineStats:
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """The machine: physical cores, bytes of memory in all and free, and the devices torch can use."""
+    """The machine: physical cores, and the devices torch can use. What memory is free, changes while one asks."""
 
     physical_cores: int
-    memory_total: int
-    memory_available: int
     devices: tuple[str, ...] = ("cpu",)
