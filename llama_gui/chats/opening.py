@@ -8,8 +8,16 @@ from pathlib import Path
 
 from llama_gui.chats.backups import backup_at_opening, backup_before_migration, free_name, fullest_backup
 from llama_gui.chats.bin import KEPT_S, purge
-from llama_gui.chats.migrations import APPLICATION_ID, check_version, is_misnumbered, migrate, version_of
-from llama_gui.chats.plain_words import means_damage, means_damaged_text, plain_words, primary_code
+from llama_gui.chats.log_check import keep_damaged_log
+from llama_gui.chats.migrations import (
+    APPLICATION_ID,
+    MIGRATIONS,
+    check_version,
+    is_misnumbered,
+    migrate,
+    version_of,
+)
+from llama_gui.chats.plain_words import means_damage, means_damaged_text, means_no_room, plain_words, primary_code
 from llama_gui.chats.rehearsal import rehearse
 from llama_gui.chats.restoring import offer_backup
 from llama_gui.chats.rows import readable_text
@@ -41,11 +49,18 @@ def open_file(path: Path) -> tuple[sqlite3.Connection, str]:
             what can be read of a damaged one.
     """
     drop_copies(path.parent)
-    notice = _finish_recovery(path)
+    notice = " ".join(filter(None, (_finish_recovery(path), keep_damaged_log(path))))
     try:
         connection = connect(path)
     except DamagedError as error:
         connection, notice = _begin_anew(path, error)
+    except sqlite3.OperationalError as error:
+        if not means_no_room(error):
+            raise
+        return _connect_to_read(path, error), (
+            "The disk is full. Your chats can be read, but nothing new is saved until you free some space on the disk "
+            f"that holds {path.parent}."
+        )
     return connection, " ".join(filter(None, (notice, backup_at_opening(connection, path))))
 
 
@@ -144,6 +159,37 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.close()
         if means_damage(error):
             raise DamagedError(str(error)) from error
+        raise
+    return connection
+
+
+def _connect_to_read(path: Path, error: sqlite3.Error) -> sqlite3.Connection:
+    """Open the file where the disk has no room for what opening writes: its chats can be read at least.
+
+    With the lock of an only user SQLite keeps the index of the log in memory; beside the log there is no room for it.
+    What is written is saved as soon as there is room again.
+
+    Raises:
+        sqlite3.Error: `error`, where that cannot be done either, or the file must be brought to another format first.
+    """
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    connection.text_factory = readable_text
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        _check_owner(connection)
+        if version_of(connection) != len(MIGRATIONS):
+            raise error
+        add_functions(connection)
+        _check_soundness(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        with suppress(sqlite3.Error):
+            _tidy(connection, _last_used(path))
+    except (sqlite3.Error, DamagedError):
+        connection.close()
+        raise error from None
+    except BaseException:
+        connection.close()
         raise
     return connection
 

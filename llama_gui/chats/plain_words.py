@@ -47,6 +47,11 @@ def means_damaged_text(error: BaseException) -> bool:
     return isinstance(error, sqlite3.OperationalError) and "user-defined function" in str(error)
 
 
+def means_no_room(error: sqlite3.Error) -> bool:
+    """Whether the disk refused to write, which it does when it is full."""
+    return primary_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+
+
 def primary_code(error: sqlite3.Error) -> int:
     """SQLite's error code without its refinement."""
     return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF

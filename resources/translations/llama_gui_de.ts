@@ -4582,6 +4582,18 @@
         <translation>Die Ablage der Chats {0} lässt sich nicht beschreiben. Prüfe die Rechte der Datei und ihres Ordners.</translation>
     </message>
     <message>
+        <source>The log of the chat store was damaged, so what you did last, before the program ended, may be missing. A copy of the store and its log as they were is kept as {0}.</source>
+        <translation>Das Protokoll der Ablage der Chats war beschädigt; was du zuletzt getan hast, bevor das Programm endete, fehlt vielleicht. Eine Kopie der Ablage und ihres Protokolls, wie sie waren, liegt als {0} bereit.</translation>
+    </message>
+    <message>
+        <source>The log of the chat store {0} is damaged, and first a copy of both must be made, which failed. {1} Then start again; nothing was changed.</source>
+        <translation>Das Protokoll der Ablage der Chats {0} ist beschädigt; vorher muss eine Kopie von beiden angelegt werden, und das ist misslungen. {1} Starte dann noch einmal; nichts wurde verändert.</translation>
+    </message>
+    <message>
+        <source>The disk is full. Your chats can be read, but nothing new is saved until you free some space on the disk that holds {0}.</source>
+        <translation>Der Datenträger ist voll. Deine Chats lassen sich lesen, aber Neues wird erst gespeichert, wenn du auf dem Datenträger mit {0} Platz schaffst.</translation>
+    </message>
+    <message>
         <source>The chat store {0} is damaged. Close llama-gui, keep a copy of the file, and move it away to begin anew.</source>
         <translation>Die Ablage der Chats {0} ist beschädigt. Schließe llama-gui, hebe eine Kopie der Datei auf, und lege sie woandershin, um neu anzufangen.</translation>
     </message>

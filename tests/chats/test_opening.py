@@ -5,6 +5,8 @@ import os
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 import time
 from contextlib import closing
 from dataclasses import replace
@@ -443,3 +445,48 @@ def test_copies_that_a_killed_process_has_left_are_removed(store: ChatStore, pat
         os.utime(copy, (time.time() - age,) * 2)
     ChatStore.open(path).close()
     assert [copy.name for copy in path.parent.glob(".salvage-*")] == [".salvage-new"]
+
+
+_NO_ROOM = """
+import resource, sys
+from pathlib import Path
+from llama_gui.chats.store import ChatStore
+from llama_gui.errors import StoreError
+from tests.chats.samples import question
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))  # no file can grow, as on a full disk
+store = ChatStore.open(Path(sys.argv[1]))
+print(store.notice)
+print([node.id for node in store.nodes("chat")], [hit.chat_id for hit in store.search("words")])
+try:
+    store.save_node(question("second", parent_id="q"))
+except StoreError as error:
+    print(type(error).__name__)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+store.save_node(question("third", parent_id="q"))
+store.close()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no file size limit to set")
+@pytest.mark.parametrize("was_killed", [False, True])
+def test_without_room_on_the_disk_chats_can_be_read(path: Path, tmp_path: Path, was_killed: bool):
+    store = ChatStore.open(path)
+    store.create_chat("chat")
+    store.save_node(replace(question("q"), content="some words"))
+    full = tmp_path / "full" / "chats.db"
+    full.parent.mkdir()
+    if not was_killed:
+        store.close()
+    for file in path.parent.glob("chats.db*"):
+        if not file.name.endswith("-shm"):
+            shutil.copyfile(file, full.with_name(file.name))
+    store.close()
+    run = subprocess.run([sys.executable, "-c", _NO_ROOM, str(full)], capture_output=True, text=True, check=True)
+    notice, read, refused = run.stdout.splitlines()
+    assert notice.startswith("The disk is full. Your chats can be read, but nothing new is saved until")
+    assert str(full.parent) in notice
+    assert (read, refused) == ("['q'] ['chat']", "StoreError")
+    store = ChatStore.open(full)
+    assert ([node.id for node in store.nodes("chat")], store.notice) == (["q", "third"], "")
+    store.close()

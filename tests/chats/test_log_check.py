@@ -1,0 +1,107 @@
+"""A log that the end of a process has left, in order, torn and with single wrong bits."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from llama_gui.chats.log_check import loses_commits
+from llama_gui.chats.store import ChatStore
+from llama_gui.errors import StoreError
+from tests.chats.samples import question
+
+_HEADER, _FRAME = 32, 24 + 4096
+_QUESTIONS = 5
+
+
+@pytest.fixture
+def left(path: Path, tmp_path: Path) -> Path:
+    """A store as a killed process leaves it: its last questions are in the log only."""
+    with_log = tmp_path / "left" / "chats.db"
+    with_log.parent.mkdir()
+    store = ChatStore.open(path)
+    store.create_chat("chat")
+    store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for number in range(_QUESTIONS):
+        store.save_node(question(f"q{number}"))
+    for file in (path, log_of(path)):
+        shutil.copyfile(file, with_log.with_name(file.name))
+    store.close()
+    return with_log
+
+
+def log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def change(path: Path, how: Callable[[bytearray], object]) -> bytes:
+    content = bytearray(log_of(path).read_bytes())
+    how(content)
+    log_of(path).write_bytes(content)
+    return bytes(content)
+
+
+def flip(place: int) -> Callable[[bytearray], object]:
+    return lambda content: content.__setitem__(place, content[place] ^ 1)
+
+
+@pytest.mark.parametrize("place", [_HEADER + 24 + 1000, _HEADER + _FRAME + 16, 9, 17, 25])
+def test_commits_behind_a_wrong_bit_are_told_of_and_kept(left: Path, place: int):
+    damaged, before = change(left, flip(place)), left.read_bytes()
+    store = ChatStore.open(left)
+    assert len(store.nodes("chat")) < _QUESTIONS
+    assert store.notice.startswith("The log of the chat store was damaged")
+    copy = next(file for file in left.parent.glob("chats.db.damaged-*") if not file.name.endswith("-wal"))
+    assert str(copy) in store.notice
+    assert (copy.read_bytes(), log_of(copy).read_bytes()) == (before, damaged)
+    assert copy.stat().st_mode & 0o077 == 0
+    store.close()
+    assert ChatStore.open(left).notice == ""
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(lambda content: None, id="in order"),
+        pytest.param(lambda content: content.__delitem__(slice(-1000, None)), id="its last frame is not whole"),
+        pytest.param(lambda content: content.extend(bytes(2 * _FRAME)), id="room for more behind it"),
+        pytest.param(lambda content: content.clear(), id="empty"),
+        pytest.param(lambda content: content.__delitem__(slice(10, None)), id="not even a header"),
+    ],
+)
+def test_what_the_end_of_a_process_leaves_is_no_damage(left: Path, how: Callable[[bytearray], object]):
+    change(left, how)
+    store = ChatStore.open(left)
+    assert store.notice == ""
+    store.close()
+    assert not list(left.parent.glob("*.damaged-*"))
+
+
+def test_frames_of_an_earlier_log_are_no_commits(path: Path):
+    """SQLite begins a log anew at its front, and leaves what is behind."""
+    store = ChatStore.open(path)
+    store.create_chat("chat")
+    for number in range(50):
+        store.save_node(question(f"q{number}"))
+    store._connection.execute("PRAGMA wal_checkpoint(RESTART)")
+    before = len(log_of(path).read_bytes())
+    store.save_node(question("last"))
+    assert len(log_of(path).read_bytes()) == before
+    assert not loses_commits(log_of(path))
+    store.close()
+
+
+def test_without_room_for_a_copy_nothing_is_changed(left: Path, monkeypatch: pytest.MonkeyPatch):
+    damaged, before = change(left, flip(_HEADER + 24)), left.read_bytes()
+
+    def full(*_args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("llama_gui.chats.log_check.shutil.copyfile", full)
+    with pytest.raises(
+        StoreError, match=r"log of the chat store .* is damaged.* The disk is full.* nothing was changed"
+    ):
+        ChatStore.open(left)
+    assert (left.read_bytes(), log_of(left).read_bytes()) == (before, damaged)
+    assert not list(left.parent.glob("*.damaged-*"))
