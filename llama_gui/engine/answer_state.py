@@ -17,6 +17,7 @@ _LATER: Mapping[str, Any] = {
     "skip_special_tokens": True,
     "tools": None,
     "is_chat": True,
+    "thinking_budget": None,
 }
 """Fields that the states of earlier versions lack, with the values that were in force then."""
 
@@ -27,9 +28,9 @@ class AnswerState:
 
     The random number of a token depends only on the seed and the token's index, and its keys and values only on the
     tokens before it; so the ids and the settings are the whole state. `sampling` is complete, with the seed.
-    `tokenizer` is the fingerprint of the tokenizer whose ids these are. `tools`: those whose calls the answer keeps
-    well-formed. `is_chat`: the prompt is that of a chat, behind which a new text begins. `logits_processor` and other
-    functions cannot be kept.
+    `tokenizer` is the fingerprint of the tokenizer whose ids these are. `tools`: those that it was offered.
+    `is_chat`: the prompt is that of a chat, behind which a new text begins. `logits_processor` and other functions
+    cannot be kept.
     """
 
     prompt_token_ids: tuple[int, ...]
@@ -49,6 +50,7 @@ class AnswerState:
     tokenizer: str = ""
     tools: Sequence[Mapping[str, Any]] | None = None
     is_chat: bool = True
+    thinking_budget: int | None = None
     version: int = field(default=_VERSION)
 
     def request(self, logits_processor: Callable[[list[int], Any], Any] | None = None) -> GenerateRequest:
@@ -69,6 +71,7 @@ class AnswerState:
             include_stop_str_in_output=self.include_stop_str_in_output,
             skip_special_tokens=self.skip_special_tokens,
             tools=self.tools,
+            thinking_budget=self.thinking_budget,
             logits_processor=logits_processor,
         )
 

@@ -20,6 +20,7 @@ from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.structured_output import Constraint, GrammarCompiler
+from llama_gui.engine.thinking_budget import ChannelWatch, TagWatch, ThinkingBudget
 from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
     ContextUse,
@@ -57,7 +58,8 @@ class ReadRequest:
     """What a request comes to with one model.
 
     `origin` is its state before the first token. `goes_on`: the answer's text goes on with that of the prompt. `marks`:
-    those of its messages, where an answer is several. `may_call`: whether it was offered tools.
+    those of its messages, where an answer is several. `budget`: what ends its thoughts. `may_call`: whether it was
+    offered tools.
     """
 
     prompt: list[int]
@@ -71,6 +73,7 @@ class ReadRequest:
     shown_ids: frozenset[int] = frozenset()
     goes_on: bool = False
     marks: Marks | None = None
+    budget: ThinkingBudget | None = None
     may_call: bool = False
 
 
@@ -124,7 +127,7 @@ class RequestReader:
         calls = grammar if isinstance(grammar, CallGrammar) else None
         return ReadRequest(
             prompt,
-            self._origin(request, prompt, sampler, calls, is_chat),
+            self._origin(request, prompt, sampler, is_chat),
             sampler,
             self._limits(request, len(prompt)),
             StopStrings(self._stops(request), request.stop if request.include_stop_str_in_output else ()),
@@ -134,6 +137,7 @@ class RequestReader:
             calls.shown if calls is not None else frozenset(),
             goes_on,
             self._marks,
+            self._budget(request, prompt),
             bool(request.tools),
         )
 
@@ -233,12 +237,26 @@ class RequestReader:
         forms = self._call_forms.of(request.tools) if request.tools else ()
         if not forms:
             return None
-        end = self._tokenizer.decode(prompt[-_TAG_TOKENS:], skip_special_tokens=False)
-        grammar = CallGrammar(forms, self._tokenizer.token_bytes, self._drawable, thinking_tag(end))
+        grammar = CallGrammar(forms, self._tokenizer.token_bytes, self._drawable, self._opening_tag(prompt))
         for token_id in request.answer_token_ids:
             if token_id not in self._eos_token_ids:
                 grammar.follow(token_id)
         return grammar
+
+    def _opening_tag(self, prompt: list[int]) -> str:
+        return thinking_tag(self._tokenizer.decode(prompt[-_TAG_TOKENS:], skip_special_tokens=False))
+
+    def _budget(self, request: GenerateRequest, prompt: list[int]) -> ThinkingBudget | None:
+        """What ends the thoughts of an answer, behind what is known of it. One that a grammar binds has none."""
+        if request.thinking_budget is None or request.json_schema is not None or request.regex is not None:
+            return None
+        if self._marks is not None:
+            may_call = bool(request.tools)
+            watch = ChannelWatch(self._tokenizer, self._marks, self._drawable, prompt, may_call=may_call)
+        else:
+            watch = TagWatch(self._tokenizer, self._drawable, self._opening_tag(prompt))
+        budget = ThinkingBudget(request.thinking_budget, watch, self._tokenizer.token_bytes)
+        return budget.begin(request.answer_token_ids)
 
     def _fitted(self, request: GenerateRequest) -> Fitted:
         fitted = self._whole(request)
@@ -372,7 +390,6 @@ class RequestReader:
         request: GenerateRequest,
         prompt: list[int],
         sampler: Sampler,
-        calls: CallGrammar | None,
         is_chat: bool,
     ) -> AnswerState:
         return AnswerState(
@@ -391,8 +408,9 @@ class RequestReader:
             include_stop_str_in_output=request.include_stop_str_in_output,
             skip_special_tokens=request.skip_special_tokens,
             tokenizer=self._tokenizer.fingerprint,
-            tools=plain(request.tools) if calls is not None else None,
+            tools=plain(request.tools) if request.tools else None,
             is_chat=is_chat,
+            thinking_budget=request.thinking_budget,
         )
 
     def _limits(self, request: GenerateRequest, prompt_tokens: int) -> Limits:

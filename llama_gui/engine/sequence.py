@@ -39,6 +39,7 @@ class Sequence:
         self._limits = read.limits
         self._stops = read.stops
         self._grammar = read.grammar
+        self._budget = read.budget
         self._tokenizer = tokenizer
         self._detokenizer = tokenizer.detokenizer(
             read.shown_ids,
@@ -179,15 +180,31 @@ class Sequence:
         self._hand_on(draw, text)
 
     def _choose(self, logits: Tensor) -> Draw:
+        budget = self._budget
+        if budget is None:
+            return self._choose_within(logits)
+        try:
+            draw = self._choose_within(logits, budget.allowed())
+        except GenerationError:  # perhaps the request forbids the tokens that end the thoughts
+            if not budget.give_up():
+                raise
+            draw = self._choose_within(logits)
+        budget.accept(draw.token_id)
+        return draw
+
+    def _choose_within(self, logits: Tensor, forced: Tensor | None = None) -> Draw:
+        """What the grammar allows. `forced`: bool ``[vocab]``, what may come instead of all, or None."""
         grammar = self._grammar
         if grammar is None:
-            return self._sampler.draw(logits, self.prompt, self.answer)
+            return self._sampler.draw(logits, self.prompt, self.answer, forced)
         while True:
             allowed = grammar.allowed()
+            if forced is not None:
+                allowed = forced if allowed is None else forced & allowed
             try:
                 draw = self._sampler.draw(logits, self.prompt, self.answer, allowed)
             except GenerationError:  # perhaps the request forbids all tokens that the grammar allows
-                if grammar.give_up():
+                if forced is None and grammar.give_up():
                     continue
                 raise
             if draw.token_id in self._limits.eos_token_ids or grammar.accept(draw.token_id):

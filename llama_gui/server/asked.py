@@ -8,7 +8,7 @@ from llama_gui.errors import InvalidRequestError
 from llama_gui.server.forms import Form
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.server.request_fields import Fields
-from llama_gui.server.sampling_fields import MOST_TOKENS, read_endings, read_sampling, spelled
+from llama_gui.server.sampling_fields import MOST_TOKENS, read_endings, read_sampling, read_thinking_budget, spelled
 from llama_gui.server.tools import Tools
 from llama_gui.vocabulary import MAX_SEED, GenerateRequest, ModelInfo, SamplingParams
 
@@ -125,11 +125,12 @@ def _requests(
 
 
 def _prompt_reading(fields: Fields) -> dict[str, Any]:
-    """How much of the prompt is read, and whether the tokenizer's beginning is added to it."""
+    """How much of the prompt is read, with the tokenizer's beginning or not, and how much may be thought behind it."""
     special = fields.flag("add_special_tokens") if fields.has("add_special_tokens") else None
     return {
         "add_special_tokens": special,
         "truncate_prompt_tokens": fields.whole("truncate_prompt_tokens", -1, MOST_TOKENS),
+        "thinking_budget": read_thinking_budget(fields),
     }
 
 

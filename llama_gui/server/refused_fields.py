@@ -18,7 +18,7 @@ Cannot = Mapping[str, tuple[str, tuple[Any, ...]]]
 
 _FORMS = "use response_format, guided_json or guided_regex"
 _TEXT_ONLY = "this server makes text only"
-_BUDGET = "use max_tokens, or let the template switch reasoning off: chat_template_kwargs"
+_BUDGET = "use thinking_token_budget, or let the template switch reasoning off: chat_template_kwargs"
 _IN_CONTENT = "reasoning stands in the content, between its tags"
 
 CANNOT: Cannot = {
@@ -39,7 +39,6 @@ CANNOT: Cannot = {
     "logprob_token_ids": ("use logprobs with alternatives", ([],)),
     "logits_processors": ("use logit_bias, allowed_token_ids or bad_words", ([],)),
     "repetition_detection": ("use repetition_penalty or dry_multiplier", ({},)),
-    "thinking_token_budget": (_BUDGET, (-1,)),
     "include_reasoning": (_IN_CONTENT, (True,)),
     "reasoning": ("use reasoning_effort", ({},)),
     "chat_template": ("send /v1/completions the prompt as you want it", ("",)),
@@ -62,7 +61,7 @@ CANNOT: Cannot = {
     "t_max_predict_ms": ("use max_tokens, or hang up", (-1, 0)),
     "reasoning_format": (_IN_CONTENT, ("none", "auto")),
     "reasoning_control": (_BUDGET, (False,)),
-    "thinking_budget_tokens": (_BUDGET, (-1,)),
+    "thinking_budget_message": ("use thinking_budget_tokens: nothing is put in the model's mouth", ("",)),
     "n_probs": ("use logprobs", (0,)),
     "post_sampling_probs": ("logprobs are those of the model", (False,)),
     "return_tokens": ("use return_token_ids", (False,)),

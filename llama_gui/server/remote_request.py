@@ -66,6 +66,12 @@ _ENDINGS: dict[str, tuple[Dialect, ...]] = {
     "suffix": ("ollama", "llama-gui"),
 }
 """How an answer ends and is shown, and what of the prompt is read: who knows it, each under our name."""
+_BUDGET: dict[Dialect, str] = {
+    "vllm": "thinking_token_budget",
+    "llama-gui": "thinking_token_budget",
+    "llama.cpp": "thinking_budget_tokens",
+}
+"""What the most tokens of reasoning are called."""
 _REGEX: dict[Dialect, Any] = {
     "vllm": lambda regex: {"structured_outputs": {"regex": regex}, "guided_regex": regex},  # newer and older ones
     "sglang": lambda regex: {"regex": regex},
@@ -95,6 +101,9 @@ def remote_body(request: GenerateRequest, model: str, dialect: Dialect) -> tuple
         request.prompt_logprobs is None, "prompt_logprobs", request.prompt_logprobs, "left out: ours alone tell it"
     )
     _require(not request.answer_token_ids, "answer_token_ids", "given", "left out: give answer_text")
+    if request.thinking_budget is not None:
+        _require(dialect in _BUDGET, "thinking_budget", request.thinking_budget, "left out: this server has none")
+        body[_BUDGET[dialect]] = request.thinking_budget
     if request.messages is not None:
         return "chat/completions", body | _chat(request, dialect)
     return "completions", body | _completion(request, dialect)

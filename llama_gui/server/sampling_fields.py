@@ -21,6 +21,7 @@ _ALSO: dict[str, tuple[str, ...]] = {
     "penalty_window": ("repeat_last_n",),
     "dry_window": ("dry_penalty_last_n",),
     "typical_p": ("typ_p",),
+    "thinking_token_budget": ("thinking_budget_tokens",),
 }
 """vLLM's name of a field, or ours -> what llama.cpp's server and LM Studio call the same."""
 
@@ -36,6 +37,12 @@ def read_limit(fields: Fields, name: str, low: int = 1) -> int | None:
     if fields.get(name) in (-1, -1.0):
         return None
     return fields.whole(name, low, MOST_TOKENS)
+
+
+def read_thinking_budget(fields: Fields) -> int | None:
+    """The most tokens that are thought; -1 is vLLM's and llama.cpp's word for as many as it likes."""
+    name = spelled(fields, "thinking_token_budget")
+    return None if fields.get(name) in (-1, -1.0) else fields.whole(name, 0, MOST_TOKENS)
 
 
 def read_sampling(fields: Fields) -> SamplingParams:

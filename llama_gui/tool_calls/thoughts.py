@@ -24,6 +24,11 @@ class Thoughts:
         if opening:
             self.push(opening)
 
+    @property
+    def close_tag(self) -> str | None:
+        """The tag that closes the thoughts; None: there are none, as far as is known."""
+        return self._close
+
     def push(self, text: str) -> tuple[str, str]:
         """More of it; what of all that came is certainly thought, and what is answer. Together they are no less than
         what came, but for what may become a tag.

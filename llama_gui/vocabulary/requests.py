@@ -92,6 +92,9 @@ class GenerateRequest:
     thinking: bool | Effort | None = None
     """Whether the model reasons before it answers, where that can be chosen (`ModelInfo.thinking`), or with which
     effort (`ModelInfo.efforts`); it goes with `messages`. None: the model's own default."""
+    thinking_budget: int | None = None
+    """The most tokens that the model reasons with, before the end of its reasoning is written for it; None: as many as
+    it likes. Those that end it, a few, are not counted, and a letter that is begun is completed."""
     overflow: Overflow = "drop_oldest"
     """What happens to messages that do not fit the context: their oldest turns are left out ("drop_oldest"; the result
     says how many messages), or the request is refused ("error")."""
@@ -179,6 +182,8 @@ class GenerateRequest:
         if self.prompt_logprobs is not None:
             allowed = check_number("prompt_logprobs", self.prompt_logprobs, 0, 50, integer=True)
             keep(self, "prompt_logprobs", allowed)
+        if self.thinking_budget is not None:
+            keep(self, "thinking_budget", check_number("thinking_budget", self.thinking_budget, 0, integer=True))
         if self.truncate_prompt_tokens is not None:
             most = check_number("truncate_prompt_tokens", self.truncate_prompt_tokens, -1, integer=True)
             if most == 0:

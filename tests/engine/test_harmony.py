@@ -1,11 +1,12 @@
 """Answers in several channels: what was thought, said and called of them, and the way back into a prompt."""
 
 import json
+import sys
 
 import pytest
 
 from llama_gui.chats.reasoning import split_reasoning
-from llama_gui.engine import GenerateRequest, Message, SamplingParams
+from llama_gui.engine import AnswerState, GenerateRequest, Message, SamplingParams
 from llama_gui.engine.harmony import HarmonyDetokenizer, Marks
 from llama_gui.engine.tag_guard import unguarded
 from llama_gui.engine.tokenizer import Tokenizer
@@ -313,6 +314,25 @@ def test_how_likely_the_tokens_are_is_told_with_the_same_text(engine):
     outputs = [output for output in result.prompt_logprobs if output is not None]
     assert [output.token_id for output in outputs] == ids
     assert "".join(output.text for output in outputs) == "<think>\nHm, 日本.\n</think>\n\nBecause."
+
+
+def test_a_quoted_call_stays_one_where_an_answer_is_resumed(engine, monkeypatch):
+    """Also where nothing can keep calls well-formed."""
+    monkeypatch.setitem(sys.modules, "llguidance", None)
+    answer = f"{FINAL}So: {QUOTED}<|return|>"
+    whole = answered(engine, answer, tools=[WEATHER])
+    process = writes(engine, answer)
+    request = GenerateRequest(
+        messages=ASKED, tools=[WEATHER], sampling=SamplingParams(temperature=0), logits_processor=process
+    )
+    process.prompt = engine.measure(request).tokens
+    job = engine.submit(request)
+    for output in job:
+        if output.index == 7:
+            job.cancel()
+    state = AnswerState.from_json(job.answer_state.to_json())
+    assert state.tools
+    assert engine.resume(state, logits_processor=process).result().text == whole.text
 
 
 def test_a_quoted_call_is_changed_only_where_there_are_tools(engine):

@@ -238,6 +238,7 @@ def test_the_tag_of_reasoning_may_stand_in_the_prompt(serve: Serve):
 def test_whether_a_model_thinks_is_its_own_switch(thinking: Any, expected: bool | None):
     (request,) = read_message(body_of(thinking=thinking)).requests
     assert request.thinking is expected
+    assert request.thinking_budget == (2048 if expected else None)
 
 
 SIZES = pytest.mark.parametrize("size", [1, 2, 3, 100])

@@ -21,6 +21,8 @@ DONE = {
     "include_stop_str_in_output": True,
     "ignore_eos": True,
     "min_tokens": 2,
+    "thinking_token_budget": 5,
+    "thinking_budget_tokens": 5,
     "skip_special_tokens": False,
     "truncate_prompt_tokens": 3,
     "prompt_logprobs": 2,
@@ -83,7 +85,6 @@ REFUSED = {
     "logprob_token_ids": [1],
     "logits_processors": ["x"],
     "repetition_detection": {"max_pattern_size": 3, "min_count": 2},
-    "thinking_token_budget": 5,
     "include_reasoning": False,
     "reasoning": {"effort": "low"},
     "chat_template": "{{ messages }}",
@@ -105,7 +106,7 @@ REFUSED = {
     "t_max_predict_ms": 5,
     "reasoning_format": "deepseek",
     "reasoning_control": True,
-    "thinking_budget_tokens": 3,
+    "thinking_budget_message": "Enough.",
     "n_probs": 3,
     "post_sampling_probs": True,
     "return_tokens": True,
@@ -187,6 +188,9 @@ def test_other_servers_names_mean_the_same():
     assert (
         read_chat(question(repeat_penalty=1.5, repetition_penalty=1.2)).requests[0].sampling.repetition_penalty == 1.2
     )
+    for name in ("thinking_token_budget", "thinking_budget_tokens"):
+        assert read_chat(question(**{name: 0})).requests[0].thinking_budget == 0
+        assert read_completion({**PROMPT, name: -1}).requests[0].thinking_budget is None
     with pytest.raises(RefusedError) as caught:
         read_chat(question(repeat_penalty="x"))
     assert caught.value.param == "repeat_penalty"

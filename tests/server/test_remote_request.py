@@ -143,3 +143,12 @@ def test_thinking_is_chosen_where_the_server_has_a_template():
         assert body(dialect, thinking=False) == body(dialect)
     named = body("vllm", thinking=False, chat_template_kwargs={"thinking": True, "mood": "calm"})
     assert named["chat_template_kwargs"] == {"enable_thinking": False, "thinking": True, "mood": "calm"}
+
+
+def test_a_budget_of_thoughts_has_the_servers_name():
+    assert body("vllm", thinking_budget=5) == {**body("vllm"), "thinking_token_budget": 5}
+    assert body("llama.cpp", thinking_budget=5) == {**body("llama.cpp"), "thinking_budget_tokens": 5}
+    asked = GenerateRequest(messages=HI, thinking_budget=5)
+    assert read_chat(remote_body(asked, "m", "llama-gui")[1]).requests[0].thinking_budget == 5
+    with pytest.raises(InvalidRequestError, match="thinking_budget"):
+        body("openai", thinking_budget=5)

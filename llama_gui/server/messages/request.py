@@ -94,10 +94,8 @@ def _read(fields: Fields, body: Mapping[str, Any], max_tokens: int) -> Asked:
         asked = read_chat(chat)
     except RefusedError as error:
         raise in_these_words(error) from error
-    thinking = _thinking(fields)
-    return replace(
-        asked, protocol="messages", requests=tuple(replace(one, thinking=thinking) for one in asked.requests)
-    )
+    told = _thinking(fields)
+    return replace(asked, protocol="messages", requests=tuple(replace(one, **told) for one in asked.requests))
 
 
 def _format(form: Fields | None) -> Mapping[str, Any] | None:
@@ -110,16 +108,16 @@ def _format(form: Fields | None) -> Mapping[str, Any] | None:
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
 
 
-def _thinking(fields: Fields) -> bool | None:
-    """Whether the model is to think; None: as it does by itself. Who says nothing gets an answer without thoughts, as
-    the protocol has it: many programs take the first block for the answer. How long it thinks nobody here can bound.
+def _thinking(fields: Fields) -> dict[str, Any]:
+    """Whether the model is to think, and with how many tokens at most. Who says nothing gets an answer without
+    thoughts, as the protocol has it: many programs take the first block for the answer.
     """
     thinking = fields.inner("thinking")
     if thinking is None:
-        return False
+        return {"thinking": False}
     kinds = {"enabled": True, "disabled": False, "adaptive": None}
     kind = thinking.one_of("type", tuple(kinds))
     if kind is None:
         raise thinking.wrong("type", f"one of {', '.join(kinds)}")
-    thinking.whole("budget_tokens", 1, MOST_TOKENS)
-    return kinds[kind]
+    budget = thinking.whole("budget_tokens", 1, MOST_TOKENS)
+    return {"thinking": kinds[kind], **({"thinking_budget": budget} if kind == "enabled" else {})}
