@@ -222,6 +222,9 @@ class ChatKeeping(QObject):
         """What can be done with chats that are chosen together."""
         menu = QMenu(self._window)
         chat_ids = [chat.id for chat in chats]
+        are_pinned = all(chat.pinned for chat in chats)
+        pin = self.tr("Unpin these chats") if are_pinned else self.tr("Pin these chats")
+        _add(menu, pin, partial(self._groups.pin, chats, not are_pinned))
         menu.addMenu(self._folders_for(chats, menu))
         _add(menu, self.tr("Export…"), partial(self.export_wanted.emit, chat_ids))
         menu.addSeparator()

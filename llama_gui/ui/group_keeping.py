@@ -36,6 +36,10 @@ class GroupKeeping(QObject):
         """Put these chats into a folder; "" takes them out. Those that are pinned stay so."""
         self._place(chats, [replace(chat, folder=folder) for chat in chats], folder)
 
+    def pin(self, chats: Sequence[ChatSummary], pinned: bool) -> None:
+        """Keep these chats at the top, or no longer."""
+        self._place(chats, [replace(chat, pinned=pinned) for chat in chats], "")
+
     def drop(self, chats: Sequence[ChatSummary], group: str) -> None:
         """Put these chats where the user has dropped them."""
         if group == ARCHIVE:

@@ -647,6 +647,14 @@
         <source>New chat in this folder</source>
         <translation>Neuer Chat in diesem Ordner</translation>
     </message>
+    <message>
+        <source>Unpin these chats</source>
+        <translation>Diese Chats loslösen</translation>
+    </message>
+    <message>
+        <source>Pin these chats</source>
+        <translation>Diese Chats anheften</translation>
+    </message>
 </context>
 <context>
     <name>ChatListItemModel</name>

@@ -201,3 +201,16 @@ def test_what_is_dragged_are_the_chosen_chats_and_nothing_else_is_taken(window, 
     event = QDragMoveEvent(place, Qt.DropAction.MoveAction, foreign, Qt.MouseButton.LeftButton, none)
     view.dragMoveEvent(event)
     assert not event.isAccepted()
+
+
+def test_chosen_chats_are_pinned_together_and_undo_unpins_those_that_were_not(window, qtbot):
+    window._book.shelving.pin("Rome", True)
+    qtbot.waitUntil(lambda: groups(window).get("pinned") == {"Rome"})
+    chats = [chat for chat in window._book.summaries() if chat.id in ("Rome", "Bern")]
+    entry(window.keeping.menu_for_all(chats), "Pin these chats").trigger()
+    qtbot.waitUntil(lambda: groups(window).get("pinned") == {"Rome", "Bern"})
+    window.sidebar.bar.accepted.emit()
+    qtbot.waitUntil(lambda: groups(window).get("pinned") == {"Rome"})
+    chats = [chat for chat in window._book.summaries() if chat.pinned]
+    entry(window.keeping.menu_for_all(chats), "Unpin these chats").trigger()
+    qtbot.waitUntil(lambda: "pinned" not in groups(window))
