@@ -27,7 +27,7 @@ _MOST_LAYERS = 10_000  # a table with a row per layer is made before the weights
 class NetworkConfig:
     """Everything that shapes the network, under the field names of config.json where it has them.
 
-    What has a default below is that of Gemma, Granite or gpt-oss alone.
+    What has a default below is that of Gemma, Granite, OLMo or gpt-oss alone.
     """
 
     architecture: str
@@ -46,7 +46,7 @@ class NetworkConfig:
     out_bias: bool
     mlp_bias: bool
     qk_norm: bool
-    """Each head of queries and keys is normed before it is rotated."""
+    """Each head of queries and keys is normed before it is rotated; see `whole_qk_norm`."""
     fused: bool
     """The files hold queries, keys and values in one weight, and gate and up in another."""
     sliding_window: int | None
@@ -55,7 +55,7 @@ class NetworkConfig:
     unrotated_layers: frozenset[int]
     """Layers whose heads do not know positions (NoPE)."""
     local_rope: RopeConfig | None
-    """The rotation of `sliding_layers`, where it differs from `rope` (Gemma)."""
+    """The rotation of `sliding_layers`, where it differs from `rope` (Gemma, OLMo 3)."""
     reads_pictures: bool
     """The files hold a vision network as well, which is left aside."""
     dtype: str
@@ -66,7 +66,11 @@ class NetworkConfig:
     logits_scale: float = 1.0
     """Multiplies the logits (Granite, whose other multipliers are in `rms_norm_eps` and `rope`, see `_multiplied`)."""
     post_norms: bool = False
-    """The outputs of attention and MLP are normed, too, before they are added."""
+    """The outputs of attention and MLP are normed before they are added."""
+    pre_norms: bool = True
+    """What goes into attention and MLP is normed (all but OLMo)."""
+    whole_qk_norm: bool = False
+    """All heads of the queries are normed as one, and all of the keys, in the place of each (OLMo)."""
     norm_shift: float = 0.0
     """Is added to the weights of norms."""
     rounds_scale: bool = False
@@ -134,7 +138,9 @@ def network_config(fields: Fields) -> NetworkConfig:
     attention_bias, mlp_bias = fields.flag("attention_bias", False), fields.flag("mlp_bias", False)
     window = _window(fields, family)
     rope, local_rope = (
-        read_ropes(fields) if family.is_gemma else (read_rope(fields, rotates_partly=family.rotates_partly), None)
+        read_ropes(fields, None if family.is_gemma else "rope_theta")
+        if family.has_local_rope
+        else (read_rope(fields, rotates_partly=family.rotates_partly), None)
     )
     config = NetworkConfig(
         architecture=architecture,
@@ -161,6 +167,9 @@ def network_config(fields: Fields) -> NetworkConfig:
         reads_pictures=family.reads_pictures,
         dtype=_dtype(fields),
         eos_token_ids=fields.token_ids("eos_token_id"),
+        post_norms=family.norms_outputs,
+        pre_norms=not family.norms_outputs,
+        whole_qk_norm=family.whole_qk_norm,
         experts=None if family.experts is None else read_experts(fields, family.experts, layers=layers),
     )
     if heads % config.num_key_value_heads:

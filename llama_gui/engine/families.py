@@ -17,6 +17,10 @@ class Family:
     mlp_bias: bool | None = None
     qk_norm: bool = False
     """Each head of queries and keys is normed before it is rotated."""
+    whole_qk_norm: bool = False
+    """With `qk_norm`: all heads of the queries are normed as one, and all of the keys."""
+    norms_outputs: bool = False
+    """What attention and MLP have made is normed, and not what goes into them (OLMo)."""
     window: Literal["never", "always", "when used", "by pattern"] = "never"
     """Which layers see only the last `sliding_window` tokens.
 
@@ -33,6 +37,8 @@ class Family:
     """Checkpoints hold queries, keys and values in one weight, and gate and up in another."""
     rotates_partly: bool = False
     """`partial_rotary_factor` says which part of each head is rotated."""
+    has_local_rope: bool = False
+    """Layers with a window have a rotation of their own, that of the trained context."""
     is_gemma: bool = False
     """See `config._as_gemma`."""
     experts: ExpertNames | None = None
@@ -47,12 +53,16 @@ _CHOSEN_ADD_UP = {"norm_topk_prob": True}
 """The weights of the experts of a token do; config.json does not say so."""
 
 _GEMMA3 = Family(
-    "gemma3_text", mlp_bias=False, qk_norm=True, window="by pattern", is_gemma=True,
+    "gemma3_text", mlp_bias=False, qk_norm=True, window="by pattern", has_local_rope=True, is_gemma=True,
     defaults={
         "head_dim": 256, "max_position_embeddings": 131072, "num_attention_heads": 8, "num_key_value_heads": 4,
         "rope_theta": 1e6, "sliding_window": 4096, "tie_word_embeddings": True, "vocab_size": 262208,
     },
 )  # fmt: skip
+
+_OLMO2 = Family(
+    "olmo2", mlp_bias=False, qk_norm=True, whole_qk_norm=True, norms_outputs=True, defaults={"rms_norm_eps": 1e-5}
+)
 
 _GPT_OSS_ROPE = {
     "rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False,
@@ -116,6 +126,14 @@ FAMILIES: dict[str, Family] = {
         "phi3", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", fused=True, rotates_partly=True
     ),
     "Gemma3ForCausalLM": _GEMMA3,
+    "Olmo2ForCausalLM": _OLMO2,
+    "Olmo3ForCausalLM": replace(
+        _OLMO2,
+        model_type="olmo3",
+        window="by pattern",
+        has_local_rope=True,
+        defaults={**_OLMO2.defaults, "rope_theta": 5e5, "sliding_window": 4096, "sliding_window_pattern": 4},
+    ),
     # gpt-oss 20B, 120B
     "GptOssForCausalLM": _GPT_OSS,
     # from 4B on

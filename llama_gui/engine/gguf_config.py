@@ -30,6 +30,7 @@ ARCHITECTURES = {
     "granitemoe": "GraniteMoeForCausalLM",
     "phi3": "Phi3ForCausalLM",
     "gemma3": "Gemma3ForCausalLM",
+    "olmo2": "Olmo2ForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
 }
 _PAIRED = ("llama", "smollm3", "granite", "granitemoe")
@@ -85,9 +86,7 @@ class GgufConfig:
                 f"{path}: the architecture {shown(name)} is not supported. Supported: {', '.join(ARCHITECTURES)}."
             )
         self._prefix = f"{name}."
-        # Mistral and Mixtral have the name of their parent.
-        relative = "MixtralForCausalLM" if self._has_experts else "MistralForCausalLM" if self._slides else None
-        self._architecture = (relative if name == "llama" else None) or ARCHITECTURES[name]
+        self._architecture = self._relative(name) or ARCHITECTURES[name]
         self._family = FAMILIES[self._architecture]
 
     def network(self) -> NetworkConfig:
@@ -128,7 +127,7 @@ class GgufConfig:
             "eos_token_id": self._enders(),
             **self._window(),
             **self._multipliers(),
-            **(self._gemma(layers, hidden) if self._family.is_gemma else {}),
+            **(self._gemma(layers, hidden) if self._family.is_gemma else self._olmo3() if self._slides else {}),
             **(self._experts() if self._family.experts is not None else {}),
         }
 
@@ -140,6 +139,20 @@ class GgufConfig:
             "rope_parameters": {"full_attention": self._rope(), "sliding_attention": {"rope_theta": local}},
             "query_pre_attn_scalar": hidden // self._integer("attention.head_count") if layers == _GEMMA_27B else width,
         }
+
+    def _olmo3(self) -> dict[str, Any]:
+        """Its layers with a window are rotated as trained: no field says so, and llama.cpp does it."""
+        if not self._family.has_local_rope:
+            return {}
+        rope = self._rope()
+        local = {"rope_theta": rope["rope_theta"]}
+        return {"rope_parameters": {"full_attention": rope, "sliding_attention": local}}
+
+    def _relative(self, name: str) -> str | None:
+        """Mistral, Mixtral and OLMo 3 have the name of their parent."""
+        if name == "llama":
+            return "MixtralForCausalLM" if self._has_experts else "MistralForCausalLM" if self._slides else None
+        return "Olmo3ForCausalLM" if name == "olmo2" and self._slides else None
 
     @property
     def _has_experts(self) -> bool:
@@ -317,7 +330,11 @@ class GgufConfig:
             "beta_slow": number(prefix + "yarn_beta_slow", 1.0),
         }
         if key is not None:
-            values["attention_factor"] = number(prefix + key) * (0.1 * math.log(factor) + 1 if factor > 1 else 1)
+            said, usual = number(prefix + key), 0.1 * math.log(factor) + 1 if factor > 1 else 1.0
+            # A multiple of the usual one, but the converter of OLMo 3 writes down that of config.json. llama.cpp
+            # multiplies it again; we follow the model as it was trained.
+            is_whole = self._family.norms_outputs and math.isclose(said, usual, rel_tol=1e-4)
+            values["attention_factor"] = usual if is_whole else said * usual
         return values
 
     def _divided(self, tensor: StoredTensor, config: NetworkConfig) -> RopeConfig:

@@ -93,7 +93,8 @@ class Heads:
 class Attention:
     """Grouped-query attention with a fused projection; each conversation attends to its own keys and values.
 
-    `norms` (of queries and of keys, ``[head_dim]``): for families that norm each head before it is rotated. `window`:
+    `norms` (of queries and of keys): for families that norm them before they are rotated, each head (``[head_dim]``),
+    or all of them as one (``[heads * head_dim]``). `window`:
     this layer sees only this many tokens. `sinks`: float32 ``[heads]``, a score of each head that takes part in the
     softmax and stands for no value (Xiao et al. 2023), for families that have some.
     """
@@ -136,13 +137,16 @@ class Attention:
     def _heads(self, y: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Rotated queries, rotated keys and values ``[rows, heads, head_dim]``."""
         count, kv_count, dim = self.heads.count, self.heads.kv_count, self.heads.dim
-        y = y.unflatten(1, (-1, dim))
         if self.norms is None:  # both in one go
-            turned, v = y.split((count + kv_count, kv_count), 1)
+            turned, v = y.unflatten(1, (-1, dim)).split((count + kv_count, kv_count), 1)
             q, k = rotate(turned, cos, sin).split((count, kv_count), 1)
             return q, k, v
-        q, k, v = y.split((count, kv_count, kv_count), 1)
-        return rotate(self.norms[0](q), cos, sin), rotate(self.norms[1](k), cos, sin), v
+        q, k, v = y.split((count * dim, kv_count * dim, kv_count * dim), 1)
+        q, k = (
+            norm(part.unflatten(1, (-1, len(norm.weight)))).view(len(y), -1, dim)
+            for norm, part in zip(self.norms, (q, k), strict=True)
+        )
+        return rotate(q, cos, sin), rotate(k, cos, sin), v.unflatten(1, (-1, dim))
 
     # Query heads that share a key head are treated as further query rows, so keys and values need not be copied.
 

@@ -39,12 +39,12 @@ class Block:
     """One layer. `native`: all of it in one call, where our own kernels can do that.
 
     `rope`: which of the network's `rotaries` rotates its heads. `post_norms`: of what attention and MLP have made, in
-    families that norm it before it is added.
+    families that norm it before it is added. `attention_norm`, `mlp_norm`: None in families that norm nothing before.
     """
 
-    attention_norm: RMSNorm
+    attention_norm: RMSNorm | None
     attention: Attention
-    mlp_norm: RMSNorm
+    mlp_norm: RMSNorm | None
     mlp: MLP | Int8MLP | Experts
     native: NativeLayer | None = None
     rope: int = 0
@@ -58,15 +58,15 @@ class Block:
 
     def attend(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
         """The first part of it, see `Attention.attend`."""
-        return self.attention.attend(self.attention_norm(x), layer, cos, sin, spans)
+        return self.attention.attend(_normed(x, self.attention_norm), layer, cos, sin, spans)
 
     def finish(self, x: Tensor, seen: Tensor) -> Tensor:
         """The rest, of any rows: ``[rows, hidden]``, and what `attend` made of them."""
         if self.post_norms is None:
             x = x + self.attention.out(seen)
-            return x + self.mlp(self.mlp_norm(x))
+            return x + self.mlp(_normed(x, self.mlp_norm))
         x = x + self.post_norms[0](self.attention.out(seen))
-        return x + self.post_norms[1](self.mlp(self.mlp_norm(x)))
+        return x + self.post_norms[1](self.mlp(_normed(x, self.mlp_norm)))
 
 
 _FEW_ROWS = 16
@@ -247,6 +247,10 @@ class Llama:
             spans.append(Span.of(row, (start, length), (slot.keys, slot.values), mask, window_mask))
             row += length
         return spans
+
+
+def _normed(x: Tensor, norm: RMSNorm | None) -> Tensor:
+    return x if norm is None else norm(x)
 
 
 def _plain(weights: Sequence[Tensor]) -> list[Tensor]:

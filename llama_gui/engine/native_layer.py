@@ -60,7 +60,7 @@ class _Layer(ctypes.Structure):
             for name in ("attention_norm", "mlp_norm", "q_norm", "k_norm", "after_attention", "after_mlp")
         ),
         ("eps", ctypes.c_double),
-        *((name, _Number) for name in ("heads", "kv_heads", "dim", "window", "rotary_dim", "gate")),
+        *((name, _Number) for name in ("heads", "kv_heads", "dim", "window", "rotary_dim", "gate", "whole_norms")),
         ("experts", ctypes.POINTER(_Experts)),
         ("sinks", _Address),
     )
@@ -122,28 +122,31 @@ class NativeLayer:
         kernels: NativeKernels,
         attention: Attention,
         linears: Sequence[Sequence[Operand]],
-        norms: tuple[RMSNorm, RMSNorm],
+        norms: tuple[RMSNorm | None, RMSNorm | None],
         post_norms: tuple[RMSNorm, RMSNorm] | None = None,
         gate: Gate = "silu",
         experts: NativeExperts | None = None,
     ) -> None:
         """`linears`: what `operands_of` says of queries, keys and values, of out, of gate and up, and of down.
 
-        Of the last two those of one expert, where there are `experts`. `post_norms`: see `Block`.
+        Of the last two those of one expert, where there are `experts`. `norms`, `post_norms`: see `Block`; all have
+        one epsilon.
         """
         self._kernels = kernels
         self._kept = linears, norms, post_norms, attention, experts  # whose memory is used
-        more = (attention.norms or (None, None)), (post_norms or (None, None))
+        of_heads, after = attention.norms or (None, None), post_norms or (None, None)
+        all_norms = *norms, *of_heads, *after
         self._layer = _Layer(
             *(_linear(operands) for operands in linears),
-            *_addresses(*(None if norm is None else norm.weight for norm in (*norms, *more[0], *more[1]))),
-            norms[0].eps,
+            *_addresses(*(None if norm is None else norm.weight for norm in all_norms)),
+            next(norm.eps for norm in all_norms if norm is not None),
             attention.heads.count,
             attention.heads.kv_count,
             attention.heads.dim,
             attention.window or 0,
             attention.heads.rotary_dim or attention.heads.dim,
             _GATES.index(gate),
+            of_heads[0] is not None and len(of_heads[0].weight) != attention.heads.dim,
             None if experts is None else ctypes.pointer(_experts(experts)),
             *_addresses(attention.sinks),
         )

@@ -135,9 +135,7 @@ class NetworkLoader:
             self._sinks(prefix) if config.has_sinks else None,
         )
         mlp = self._mlp(prefix) if config.experts is None else self._experts(prefix, config.experts)
-        norm = self._norm(prefix + "input_layernorm.weight", attention.qkv)
-        before_mlp = "pre_feedforward" if config.post_norms else "post_attention"
-        mlp_norm = self._norm(prefix + before_mlp + "_layernorm.weight", mlp.linears[-2])
+        norm, mlp_norm = self._pre_norms(prefix, attention.qkv, mlp.linears[-2]) if config.pre_norms else (None, None)
         post_norms = self._post_norms(prefix) if config.post_norms else None
         native = self._native(attention, mlp, (norm, mlp_norm), post_norms)
         rope = len(config.ropes) if layer in config.unrotated_layers else config.rope_of(layer)
@@ -147,7 +145,7 @@ class NetworkLoader:
         self,
         attention: Attention,
         mlp: MLP | Int8MLP | Experts,
-        norms: tuple[RMSNorm, RMSNorm],
+        norms: tuple[RMSNorm | None, RMSNorm | None],
         post_norms: tuple[RMSNorm, RMSNorm] | None,
     ) -> NativeLayer | None:
         """All of the layer in one call, where our own kernels can do that."""
@@ -187,6 +185,14 @@ class NetworkLoader:
             Router(router, config.chosen, normalises=config.normalises),
             [expert(number) for number in range(config.count)],
         )
+
+    def _pre_norms(self, prefix: str, *behind: Linear) -> tuple[RMSNorm, RMSNorm]:
+        before_mlp = "pre_feedforward" if self._config.post_norms else "post_attention"
+        names = "input_layernorm", f"{before_mlp}_layernorm"
+        attention, mlp = (
+            self._norm(f"{prefix}{name}.weight", linear) for name, linear in zip(names, behind, strict=True)
+        )
+        return attention, mlp
 
     def _post_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
         names = "post_attention_layernorm", "post_feedforward_layernorm"

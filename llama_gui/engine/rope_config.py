@@ -78,12 +78,15 @@ def read_rope(fields: Fields, *, rotates_partly: bool = False) -> RopeConfig:
     return replace(_rope_of(kind, rope, theta, fields), share=share)
 
 
-def read_ropes(fields: Fields) -> tuple[RopeConfig, RopeConfig]:
-    """Of layers that see all, and of those with a window; transformers 5 has both in one field."""
+def read_ropes(fields: Fields, shared_theta: str | None = None) -> tuple[RopeConfig, RopeConfig]:
+    """Of layers that see all, and of those with a window; transformers 5 has both in one field.
+
+    `shared_theta`: the field that has the base of both, where the older one has none for those with a window.
+    """
     both = fields.values.get("rope_parameters")
     if not isinstance(both, dict) or not both.keys() & {"full_attention", "sliding_attention"}:
         both = {"full_attention": both}
-    theta = fields.number("rope_local_base_freq", 10000.0, least=2.0)
+    theta = fields.number(shared_theta or "rope_local_base_freq", 10000.0, least=2.0)
     local = {"rope_parameters": both.get("sliding_attention"), "rope_scaling": None, "rope_theta": theta}
     whole = {"rope_parameters": both.get("full_attention")}
     return read_rope(Fields({**fields.values, **whole}, fields.file)), read_rope(

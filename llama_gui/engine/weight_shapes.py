@@ -31,13 +31,15 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     if config.experts is None:
         parts |= {f"mlp.{name}": ((out, hidden), config.mlp_bias) for name, out in mlp.items()}
         parts["mlp.down_proj"] = ((hidden, inner), config.mlp_bias)
-    norms: dict[str, Shape] = {"input_layernorm": (hidden,), "post_attention_layernorm": (hidden,)}
+    names = ["post_attention", *(["input"] if config.pre_norms else [])]
     if config.post_norms:
-        norms |= {"pre_feedforward_layernorm": (hidden,), "post_feedforward_layernorm": (hidden,)}
+        names += ["post_feedforward", *(["pre_feedforward"] if config.pre_norms else [])]
+    norms: dict[str, Shape] = {f"{name}_layernorm": (hidden,) for name in names}
     if config.has_sinks:
         norms["self_attn.sinks"] = (config.num_attention_heads,)
     if config.qk_norm:
-        norms |= {"self_attn.q_norm": (config.head_dim,), "self_attn.k_norm": (config.head_dim,)}
+        of_q, of_k = (q, kv) if config.whole_qk_norm else (config.head_dim, config.head_dim)
+        norms |= {"self_attn.q_norm": (of_q,), "self_attn.k_norm": (of_k,)}
     for layer in range(config.num_hidden_layers):
         prefix = f"model.layers.{layer}."
         shapes |= {f"{prefix}{name}.weight": shape for name, shape in norms.items()}

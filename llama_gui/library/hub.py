@@ -35,6 +35,8 @@ ARCHITECTURES = frozenset(
         "Qwen2ForCausalLM",
         "Qwen3ForCausalLM",
         "SmolLM3ForCausalLM",
+        "Olmo2ForCausalLM",
+        "Olmo3ForCausalLM",
         "GraniteForCausalLM",
         "MixtralForCausalLM",
         "Qwen3MoeForCausalLM",
@@ -61,6 +63,8 @@ MODEL_TYPES = frozenset(
         "phi3",
         "gemma3",
         "gemma3_text",
+        "olmo2",
+        "olmo3",
         "gpt_oss",
     }
 )

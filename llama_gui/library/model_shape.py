@@ -44,7 +44,8 @@ class Matrix:
 class ModelShape:
     """A Llama or a relative. `is_tied`: one matrix is both embedding and vocabulary projection on disk.
 
-    `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma 3 does. `experts`: how
+    `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma 3 does. `is_olmo`: all
+    heads are normed as one. `experts`: how
     many MLPs of width `inner` a layer has, of which a token goes through `chosen`. `is_gpt_oss`: everything but the
     vocabulary has a bias, and each head a sink; `is_packed`: its files hold the experts in MXFP4.
     """
@@ -64,6 +65,7 @@ class ModelShape:
     chosen: int = 1
     is_gpt_oss: bool = False
     is_packed: bool = False
+    is_olmo: bool = False
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -97,6 +99,7 @@ class ModelShape:
             experts=experts[0],
             chosen=experts[1],
             is_gpt_oss=is_gpt_oss,
+            is_olmo=kind in ("olmo2", "olmo3"),
             is_packed=is_gpt_oss and bool(config.get("quantization_config")),
         )
 
@@ -156,7 +159,8 @@ class ModelShape:
     def norms(self) -> int:
         """Numbers in all norms and sinks."""
         count = 4 if self.has_post_norms else 2
-        of_heads = (2 * self.head_dim if self.has_head_norms else 0) + (self.heads if self.is_gpt_oss else 0)
+        normed = self.heads + self.kv_heads if self.is_olmo else 2 if self.has_head_norms else 0
+        of_heads = normed * self.head_dim + (self.heads if self.is_gpt_oss else 0)
         return self.layers * (count * self.hidden + of_heads) + self.hidden
 
     @property

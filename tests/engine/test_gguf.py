@@ -34,6 +34,17 @@ def test_the_same_logits_to_the_bit(tiny_folder, load, tmp_path, shape: Shape):
     assert ours.apply_chat_template(messages, tokenize=True) == theirs.apply_chat_template(messages, tokenize=True)
 
 
+def test_the_attention_factor_of_olmo_3_counts_once(tiny_folder, load, tmp_path):
+    """Its converter writes that of config.json, where llama.cpp knows a multiple of the usual one."""
+    files = [
+        write_gguf(tiny_folder("olmo3"), tmp_path / f"{number}.gguf", fields={"olmo2.rope.scaling.attn_factor": number})
+        for number in (1.2079441541679836, 1.0, 2.0)
+    ]
+    as_converted, as_read, another = (GgufModel(file).config.rope.attention_factor for file in files)
+    assert as_converted == as_read == pytest.approx(1.2079441541679836)
+    assert another == pytest.approx(2 * as_read)
+
+
 def test_rope_divisors_that_our_formulas_do_not_give_are_used_as_they_are(tmp_path, load):
     rope = {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
             "high_freq_factor": 4.0, "original_max_position_embeddings": 100}  # fmt: skip

@@ -35,6 +35,8 @@ HEADS = Heads(8, 2, 64)
 FORMS = ("int8", SEVEN_BITS, "int4", "bfloat16", "float16", "codes", *BLOCK_KINDS)
 GEMMAS = ("int4", "float16", "Q6_K")
 """The forms that have norms behind attention and MLP, and another gate, where one of both is enough."""
+OLMOS = ("int8", "codes", "Q4_K")
+"""The same with all heads normed as one, and nothing before attention and MLP."""
 HALVES = ("bfloat16", "float16")
 Cuts = Sequence[Sequence[int]]
 """How many tokens of each conversation come in each step."""
@@ -69,6 +71,7 @@ class Fixture:
         head_norms: bool = False,
         window: int | None = None,
         gemma: bool = False,
+        olmo: bool = False,
         inner: int = INNER,
         experts: int = 0,
         chosen: int = 3,
@@ -85,12 +88,16 @@ class Fixture:
             MLP(self._linear(form, 2 * inner, HIDDEN, bias), self._linear(form, HIDDEN, inner, bias), gate)
             for _ in range(experts or 1)
         ]
-        norms = self._norm(HIDDEN), self._norm(HIDDEN)
+        norms = (None, None) if olmo else (self._norm(HIDDEN), self._norm(HIDDEN))
         of_heads = (self._norm(heads.dim), self._norm(heads.dim)) if head_norms else None
+        if olmo:
+            of_heads = self._norm(widths[0]), self._norm(widths[1])
         sinks = 3 * torch.randn(heads.count, generator=torch.Generator().manual_seed(8)) if gpt_oss else None
         attention = Attention(qkv, out, heads, NATIVE_BLOCKS, of_heads, window, sinks)
         operands = [operands_of(linear) for linear in (qkv, out, mlps[0].gate_up, mlps[0].down)]
-        after: tuple[RMSNorm, RMSNorm] | None = (self._norm(HIDDEN), self._norm(HIDDEN)) if gemma else None
+        after: tuple[RMSNorm, RMSNorm] | None = None
+        if gemma or olmo:
+            after = self._norm(HIDDEN), self._norm(HIDDEN)
         mlp, mixture = MLP(mlps[0].gate_up, mlps[0].down, gate), None
         if experts:
             router = Router(
@@ -227,6 +234,21 @@ def test_norms_behind_attention_and_mlp_and_another_gate(kernels: NativeKernels,
     assert not near(plain[0], want[0], 0.1)
 
 
+@pytest.mark.parametrize("form", ["bfloat16", "codes", "int8", "Q4_K", ("int4", "int8")], ids=str)
+def test_all_heads_normed_as_one_and_nothing_before_attention_and_mlp(
+    kernels: NativeKernels, form: str | tuple[str, str]
+):
+    layer = Fixture(kernels, form, bias=True, olmo=True)
+    rows, cuts = conversations(37, 3), [(30, 0), (1, 3), (6, 0)]
+    want, _ = layer.run(layer.plain, rows, cuts)
+    got, _ = layer.run(layer.block, rows, cuts)
+    for ours, theirs in zip(got, want, strict=True):
+        assert near(ours, theirs, error_of(kernels, form))
+    layer.plain.attention.norms = None
+    plain, _ = layer.run(layer.plain, rows, cuts)
+    assert not near(plain[0], want[0], 0.1)
+
+
 def test_what_is_normed_before_it_is_added_has_room(kernels: NativeKernels):
     """Where attention and MLP are narrower than the network."""
     layer = Fixture(kernels, heads=Heads(14, 2, 8), gemma=True, inner=128)
@@ -344,7 +366,7 @@ def test_keys_and_values_in_half_precision(kernels: NativeKernels, kept: torch.d
 
 @pytest.mark.parametrize("form", [*FORMS, ("Q5_K", "Q6_K")], ids=str)
 def test_a_row_has_the_same_bits_in_any_step(kernels: NativeKernels, form: str | tuple[str, str]):
-    layer = Fixture(kernels, form, bias=True, head_norms=True, gemma=form in GEMMAS)
+    layer = Fixture(kernels, form, bias=True, head_norms=True, gemma=form in GEMMAS, olmo=form in OLMOS)
     rows = conversations(41, 9, 30)
     want, slots = layer.run(layer.block, rows, [(41, 9, 30)])
     one_by_one = [(1, 0, 0)] * 41 + [(0, 1, 0)] * 9 + [(0, 0, 1)] * 30
@@ -362,7 +384,7 @@ def test_a_row_has_the_same_bits_in_any_step(kernels: NativeKernels, form: str |
 def test_rows_that_attend_have_the_bits_that_they_have_among_all(
     kernels: NativeKernels, form: str | tuple[str, str], last: int
 ):
-    layer = Fixture(kernels, form, bias=True, head_norms=True, gemma=form in GEMMAS)
+    layer = Fixture(kernels, form, bias=True, head_norms=True, gemma=form in GEMMAS, olmo=form in OLMOS)
     rows, cuts = conversations(41, 9, 30), [(41, 9, 30)]
     want, slots = layer.run(layer.block, rows, cuts, torch.bfloat16)
     got, again = layer.run(layer.block, rows, cuts, torch.bfloat16, last=last)

@@ -127,6 +127,15 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "Gemma 3 that says little": ("gemma3", dict.fromkeys((
         "rope_theta", "rope_local_base_freq", "query_pre_attn_scalar", "hidden_activation", "dtype",
         "max_position_embeddings"), ...)),
+    "OLMo 2 with biases, tied": ("olmo2", {"attention_bias": True, "tie_word_embeddings": True}),
+    "OLMo 2 with a head_dim of its own": ("olmo2", {"head_dim": 24, "num_key_value_heads": 4}),
+    "OLMo 3 that says little": ("olmo3", dict.fromkeys((
+        "layer_types", "rope_theta", "rope_scaling", "rms_norm_eps", "num_key_value_heads"), ...)),
+    "OLMo 3 as transformers 5 writes it": (
+        "olmo3", {"rope_theta": None, "rope_scaling": None, "rope_parameters": {
+            "full_attention": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64,
+                               "rope_theta": 7e5},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 5e3}}}),
     "fields that are null": ("llama-2", {"num_key_value_heads": None, "head_dim": None, "rope_scaling": None}),
     "no architectures": ("llama-2", {"architectures": None}),
     "a large eps": ("llama-3.1", {"rms_norm_eps": 0.1}),

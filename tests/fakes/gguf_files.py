@@ -27,6 +27,8 @@ ARCHITECTURES = {
     "Qwen3MoeForCausalLM": "qwen3moe",
     "GraniteMoeForCausalLM": "granitemoe",
     "GptOssForCausalLM": "gpt-oss",
+    "Olmo2ForCausalLM": "olmo2",
+    "Olmo3ForCausalLM": "olmo2",
 }
 PAIRED = ("llama", "smollm3", "granite", "granitemoe")
 _SPREADS = {
@@ -145,6 +147,10 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values |= {"rope.scaling.type": rope["rope_type"], "rope.scaling.factor": float(rope["factor"])}
     if rope.get("rope_type") == "yarn":
         values["rope.scaling.original_context_length"] = rope["original_max_position_embeddings"]
+    if arch == "olmo2" and "attention_factor" in rope:
+        values["rope.scaling.attn_factor"] = rope["attention_factor"]
+    if arch == "olmo2" and "layer_types" in config:
+        values["attention.sliding_window_pattern"] = [kind == "sliding_attention" for kind in config["layer_types"]]
     if config.get("sliding_window") and config.get("use_sliding_window", True):
         values["attention.sliding_window"] = config["sliding_window"]
     if config.get("use_sliding_window"):

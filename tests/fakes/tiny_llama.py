@@ -25,11 +25,12 @@ from tests.fakes.tiny_tokenizers import (
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss",
+    "olmo2", "olmo3",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
-    "mixtral", "qwen3-moe", "granite-moe", "gpt-oss",
+    "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "olmo2", "olmo3",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
@@ -123,6 +124,14 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                 "pad_token_id": None,
                 "rope_scaling": {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0,
                                  "truncate": False, "original_max_position_embeddings": 64}},
+    "olmo2": {"architectures": ["Olmo2ForCausalLM"], "model_type": "olmo2", "rope_theta": 500000, "rope_scaling": None,
+              "rms_norm_eps": 1e-6, "pad_token_id": None},
+    # Only the fourth layer, which sees all, is stretched.
+    "olmo3": {"architectures": ["Olmo3ForCausalLM"], "model_type": "olmo3", "num_hidden_layers": 5,
+              "sliding_window": 34, "rope_theta": 500000, "rms_norm_eps": 1e-6, "pad_token_id": None,
+              "layer_types": [*3 * ["sliding_attention"], "full_attention", "sliding_attention"],
+              "rope_scaling": {"rope_type": "yarn", "factor": 8.0, "beta_fast": 32.0, "beta_slow": 1.0,
+                               "attention_factor": 1.2079441541679836, "original_max_position_embeddings": 64}},
 }  # fmt: skip
 
 

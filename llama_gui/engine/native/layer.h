@@ -33,13 +33,14 @@ typedef struct {
 
 typedef struct {
     Linear qkv, out, gate_up, down; /* the last two those of one expert, where there are some */
-    const float *attention_norm, *mlp_norm;
-    const float *q_norm, *k_norm; /* of each head, before it is rotated; or NULL */
+    const float *attention_norm, *mlp_norm; /* or NULL */
+    const float *q_norm, *k_norm; /* of each head or of all as one, before they are rotated; or NULL */
     const float *post_attention_norm, *post_mlp_norm; /* of what is added to x; or NULL */
     double eps;
     int64_t heads, kv_heads, dim, window;
     int64_t rotary_dim; /* the first numbers of each head that are rotated */
     int64_t gate;       /* an Activation */
+    int64_t whole_norms; /* q_norm and k_norm are of all heads as one */
     const Experts *experts; /* or NULL */
     const float *sinks;     /* of each head, or NULL; see `put_seen` */
 } Layer;
@@ -224,13 +225,17 @@ static void multiply_prepared(const Linear *linear, const Space *space, ptrdiff_
 #pragma omp barrier
 }
 
-/* Norms rows, and prepares them for a linear. */
+/* Norms rows where there is a norm, and prepares them for a linear. */
 static void enter(const Linear *linear, const float *x, const float *norm, double eps, ptrdiff_t rows, const Space *space) {
     float *own = space->own + omp_get_thread_num() * space->own_width;
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++) {
-        norm_row(x + r * linear->width, norm, linear->width, eps, own);
-        prepare_row(linear, own, r, rows, &space->prepared);
+        const float *row = x + r * linear->width;
+        if (norm) {
+            norm_row(row, norm, linear->width, eps, own);
+            row = own;
+        }
+        prepare_row(linear, row, r, rows, &space->prepared);
     }
 }
 
@@ -269,17 +274,26 @@ INLINE void rotate_head(float *head, const float *cosines, const float *sines, p
     }
 }
 
+/* The queries and keys of a row, all heads of each as one, in place. */
+INLINE void norm_all_heads(const Layer *layer, float *y) {
+    const ptrdiff_t queries = layer->heads * layer->dim;
+    norm_row(y, layer->q_norm, queries, layer->eps, y);
+    norm_row(y + queries, layer->k_norm, layer->kv_heads * layer->dim, layer->eps, y + queries);
+}
+
 /* Queries and keys of all rows, in place. */
 static void turn_heads(const Layer *layer, const float *cosines, const float *sines, ptrdiff_t rows, float *y) {
     const ptrdiff_t dim = layer->dim, rotary = layer->rotary_dim, turned = layer->heads + layer->kv_heads;
 #pragma omp for
-    for (ptrdiff_t r = 0; r < rows; r++)
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        if (layer->whole_norms) norm_all_heads(layer, y + r * layer->qkv.channels);
         for (ptrdiff_t h = 0; h < turned; h++) {
             float *head = y + r * layer->qkv.channels + h * dim;
             const float *norm = h < layer->heads ? layer->q_norm : layer->k_norm;
-            if (norm) norm_row(head, norm, dim, layer->eps, head);
+            if (norm && !layer->whole_norms) norm_row(head, norm, dim, layer->eps, head);
             rotate_head(head, cosines + r * rotary, sines + r * rotary, rotary);
         }
+    }
 }
 
 enum { STRETCH = 1024 }; /* numbers that one thread gates at a time */
