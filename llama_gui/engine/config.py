@@ -18,6 +18,9 @@ FILE_DTYPES = ("float32", "float16", "bfloat16")
 _REFUSED = ("attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention")
 """What relatives of Gemma 3 have."""
 
+_CLIPPING = "clip_qkv"
+"""What the first OLMo had, and OLMoE's config.json has a place for."""
+
 _QUANTISATION = "quantization_config"
 
 _MOST_LAYERS = 10_000  # a table with a row per layer is made before the weights are checked
@@ -276,7 +279,7 @@ def _refuse_options(fields: Fields, family: Family) -> None:
     name, known = ("hidden_activation", "gelu_pytorch_tanh") if family.is_gemma else ("hidden_act", "silu")
     if values.get(name, known) != known:
         raise UnsupportedModelError(f"{fields.file}: the activation {shown(values[name])} is not supported.")
-    for name in _REFUSED if family.is_gemma else ():
+    for name in _REFUSED if family.is_gemma else (_CLIPPING,):
         if values.get(name):
             raise UnsupportedModelError(f"{fields.file}: {name} is not supported. Choose another model.")
     method = values.get(_QUANTISATION)

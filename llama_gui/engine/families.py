@@ -121,6 +121,15 @@ FAMILIES: dict[str, Family] = {
     "GraniteMoeForCausalLM": Family(
         "granitemoe", mlp_bias=False, multiplies=True, experts=GRANITE_NAMES, defaults=_CHOSEN_ADD_UP
     ),
+    # OLMoE 1B-7B
+    "OlmoeForCausalLM": Family(
+        "olmoe",
+        mlp_bias=False,
+        qk_norm=True,
+        whole_qk_norm=True,
+        experts=QWEN_NAMES,
+        defaults={"rms_norm_eps": 1e-5, "num_experts": 64, "num_experts_per_tok": 8},
+    ),
     # Phi-3, Phi-3.5 mini, Phi-4, Phi-4-mini
     "Phi3ForCausalLM": Family(
         "phi3", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", fused=True, rotates_partly=True

@@ -31,6 +31,7 @@ ARCHITECTURES = {
     "phi3": "Phi3ForCausalLM",
     "gemma3": "Gemma3ForCausalLM",
     "olmo2": "Olmo2ForCausalLM",
+    "olmoe": "OlmoeForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
 }
 _PAIRED = ("llama", "smollm3", "granite", "granitemoe")
@@ -161,12 +162,12 @@ class GgufConfig:
         return value is not None and not (isinstance(value, int) and value == 0)
 
     def _experts(self) -> dict[str, Any]:
-        """As llama.cpp has them: in these architectures the weights of the chosen ones always add up to 1."""
+        """As llama.cpp has them: the weights of the chosen ones always add up to 1, but for OLMoE's."""
         return {
             "num_experts": self._integer("expert_count"),
             "num_experts_per_tok": self._integer("expert_used_count"),
             "moe_intermediate_size": self._integer("expert_feed_forward_length", self._integer("feed_forward_length")),
-            "norm_topk_prob": True,
+            "norm_topk_prob": self._prefix != "olmoe.",
         }
 
     def _multipliers(self) -> dict[str, float]:

@@ -37,6 +37,7 @@ ARCHITECTURES = frozenset(
         "SmolLM3ForCausalLM",
         "Olmo2ForCausalLM",
         "Olmo3ForCausalLM",
+        "OlmoeForCausalLM",
         "GraniteForCausalLM",
         "MixtralForCausalLM",
         "Qwen3MoeForCausalLM",
@@ -65,6 +66,7 @@ MODEL_TYPES = frozenset(
         "gemma3_text",
         "olmo2",
         "olmo3",
+        "olmoe",
         "gpt_oss",
     }
 )

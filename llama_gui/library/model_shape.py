@@ -23,7 +23,7 @@ _EXPERTS_OF_ALL = re.compile(r"\b(\d+)x\d+(?:\.\d+)?b\b", re.ASCII | re.IGNORECA
 _USUAL_CHOSEN = 8
 
 _GPT_OSS = "gpt_oss"
-_MIXTURES = ("mixtral", "qwen3_moe", "granitemoe", _GPT_OSS)
+_MIXTURES = ("mixtral", "qwen3_moe", "granitemoe", "olmoe", _GPT_OSS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class ModelShape:
             experts=experts[0],
             chosen=experts[1],
             is_gpt_oss=is_gpt_oss,
-            is_olmo=kind in ("olmo2", "olmo3"),
+            is_olmo=kind in ("olmo2", "olmo3", "olmoe"),
             is_packed=is_gpt_oss and bool(config.get("quantization_config")),
         )
 

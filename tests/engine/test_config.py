@@ -187,6 +187,13 @@ def test_what_relatives_of_gemma_3_have(read, changes, said):
         read(**GEMMA, **changes)
 
 
+def test_olmoe_that_clips_is_refused(read):
+    sizes = {"architectures": ["OlmoeForCausalLM"], "model_type": "olmoe", "num_experts": 8, "num_experts_per_tok": 2}
+    assert read(**sizes, clip_qkv=None).whole_qk_norm
+    with pytest.raises(UnsupportedModelError, match="clip_qkv is not supported"):
+        read(**sizes, clip_qkv=8.0)
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

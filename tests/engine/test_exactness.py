@@ -29,7 +29,13 @@ SHAPES_AND_DTYPES = [
     *itertools.product(("olmo3",), ("float32", "bfloat16", "int8")),
     # How experts are chosen is all that mixtures differ in: each way to multiply once.
     *itertools.product(("qwen3-moe",), ("float32", "bfloat16", "int8", "int4")),
-    *(("mixtral", "bfloat16"), ("mixtral", "int4"), ("granite-moe", "bfloat16"), ("granite-moe", "int8")),
+    *(
+        ("mixtral", "bfloat16"),
+        ("mixtral", "int4"),
+        ("granite-moe", "bfloat16"),
+        ("granite-moe", "int8"),
+        ("olmoe", "bfloat16"),
+    ),
     *itertools.product(("gpt-oss",), ("float32", "bfloat16", "int8", "int4")),
     *((shape, "bfloat16/int8") for shape in ("mistral", "phi4-mini", "granite-moe", "qwen3", "gpt-oss")),
     *(("gemma3", "int8/int8"), ("tinyllama", "float32/int8")),

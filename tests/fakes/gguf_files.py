@@ -29,6 +29,7 @@ ARCHITECTURES = {
     "GptOssForCausalLM": "gpt-oss",
     "Olmo2ForCausalLM": "olmo2",
     "Olmo3ForCausalLM": "olmo2",
+    "OlmoeForCausalLM": "olmoe",
 }
 PAIRED = ("llama", "smollm3", "granite", "granitemoe")
 _SPREADS = {
