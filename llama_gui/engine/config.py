@@ -159,7 +159,7 @@ def network_config(fields: Fields) -> NetworkConfig:
         rope=rope,
         tie_word_embeddings=fields.flag("tie_word_embeddings", False),
         qkv_bias=attention_bias if family.qkv_bias is None else family.qkv_bias,
-        out_bias=attention_bias if family.out_bias is None else family.out_bias,
+        out_bias=fields.flag("attention_out_bias", attention_bias) if family.out_bias is None else family.out_bias,
         mlp_bias=mlp_bias if family.mlp_bias is None else family.mlp_bias,
         qk_norm=family.qk_norm,
         fused=family.fused,

@@ -9,7 +9,10 @@ from llama_gui.engine.expert_config import GPT_OSS_NAMES, GRANITE_NAMES, MIXTRAL
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One architecture of config.json. A bias of None: the configuration decides (`attention_bias`, `mlp_bias`)."""
+    """One architecture of config.json. A bias of None: the configuration decides.
+
+    `attention_bias` and `mlp_bias` do; where there is `attention_out_bias`, it decides about that of the output.
+    """
 
     model_type: str
     qkv_bias: bool | None = None
@@ -120,6 +123,10 @@ FAMILIES: dict[str, Family] = {
     # Granite 3.0 and 3.1 1B-A400M, 3B-A800M
     "GraniteMoeForCausalLM": Family(
         "granitemoe", mlp_bias=False, multiplies=True, experts=GRANITE_NAMES, defaults=_CHOSEN_ADD_UP
+    ),
+    # Seed-OSS 36B
+    "SeedOssForCausalLM": Family(
+        "seed_oss", defaults={"attention_bias": True, "attention_out_bias": False, "head_dim": 128}
     ),
     # OLMoE 1B-7B
     "OlmoeForCausalLM": Family(

@@ -32,6 +32,7 @@ ARCHITECTURES = {
     "gemma3": "Gemma3ForCausalLM",
     "olmo2": "Olmo2ForCausalLM",
     "olmoe": "OlmoeForCausalLM",
+    "seed_oss": "SeedOssForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
 }
 _PAIRED = ("llama", "smollm3", "granite", "granitemoe")

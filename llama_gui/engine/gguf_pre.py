@@ -43,6 +43,12 @@ _LLAMA3 = PreTokenizer(
     adds_bos=True,
 )
 _QWEN2_STEPS = (_split(rf"{_ENDINGS}|{_WORDS}|\p{{N}}|{_REST}"), _bytes(cuts_words=False))
+_SEED = PreTokenizer(
+    (
+        _split(rf"{_ENDINGS}|{_WORDS}|\p{{N}}| ?[^\s\p{{L}}\p{{N}}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+"),
+        _bytes(cuts_words=False),
+    )
+)
 _SMOLLM = PreTokenizer((_DIGITS, _bytes(cuts_words=True)))
 _GPT4O = PreTokenizer(
     (
@@ -86,6 +92,7 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "gpt-4o": _GPT4O,
     "qwen2": PreTokenizer(_QWEN2_STEPS, composes=True),
     "deepseek-r1-qwen": PreTokenizer(_QWEN2_STEPS),
+    "seed-coder": _SEED,
     "smollm": _SMOLLM,
     "starcoder": _SMOLLM,
     "refact": _SMOLLM,

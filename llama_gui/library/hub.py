@@ -38,6 +38,7 @@ ARCHITECTURES = frozenset(
         "Olmo2ForCausalLM",
         "Olmo3ForCausalLM",
         "OlmoeForCausalLM",
+        "SeedOssForCausalLM",
         "GraniteForCausalLM",
         "MixtralForCausalLM",
         "Qwen3MoeForCausalLM",
@@ -67,6 +68,7 @@ MODEL_TYPES = frozenset(
         "olmo2",
         "olmo3",
         "olmoe",
+        "seed_oss",
         "gpt_oss",
     }
 )

@@ -136,6 +136,7 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
             "full_attention": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64,
                                "rope_theta": 7e5},
             "sliding_attention": {"rope_type": "default", "rope_theta": 5e3}}}),
+    "Seed-OSS with another bias": ("seed-oss", {"attention_bias": False, "attention_out_bias": True}),
     "fields that are null": ("llama-2", {"num_key_value_heads": None, "head_dim": None, "rope_scaling": None}),
     "no architectures": ("llama-2", {"architectures": None}),
     "a large eps": ("llama-3.1", {"rms_norm_eps": 0.1}),

@@ -30,6 +30,7 @@ ARCHITECTURES = {
     "Olmo2ForCausalLM": "olmo2",
     "Olmo3ForCausalLM": "olmo2",
     "OlmoeForCausalLM": "olmoe",
+    "SeedOssForCausalLM": "seed_oss",
 }
 PAIRED = ("llama", "smollm3", "granite", "granitemoe")
 _SPREADS = {

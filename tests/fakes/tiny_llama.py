@@ -25,12 +25,13 @@ from tests.fakes.tiny_tokenizers import (
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss",
-    "olmo2", "olmo3", "olmoe",
+    "olmo2", "olmo3", "olmoe", "seed-oss",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
     "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "olmo2", "olmo3", "olmoe",
+    "seed-oss",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
@@ -129,6 +130,9 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
     "olmoe": {"architectures": ["OlmoeForCausalLM"], "model_type": "olmoe", "num_experts": 8, "num_experts_per_tok": 3,
               "num_key_value_heads": 4, "intermediate_size": 48, "clip_qkv": None, "norm_topk_prob": False,
               "rope_theta": 10000.0, "rope_scaling": None, "pad_token_id": None},
+    # That there are biases, but for that of the output, only the family says.
+    "seed-oss": {"architectures": ["SeedOssForCausalLM"], "model_type": "seed_oss", "attention_bias": ...,
+                 "head_dim": 32, "rope_theta": 1e7, "rope_scaling": {"rope_type": "default"}, "pad_token_id": None},
     # Only the fourth layer, which sees all, is stretched.
     "olmo3": {"architectures": ["Olmo3ForCausalLM"], "model_type": "olmo3", "num_hidden_layers": 5,
               "sliding_window": 34, "rope_theta": 500000, "rms_norm_eps": 1e-6, "pad_token_id": None,
