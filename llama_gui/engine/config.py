@@ -30,7 +30,7 @@ _MOST_LAYERS = 10_000  # a table with a row per layer is made before the weights
 class NetworkConfig:
     """Everything that shapes the network, under the field names of config.json where it has them.
 
-    What has a default below is that of Gemma, Granite, OLMo or gpt-oss alone.
+    What has a default below is that of Gemma, Granite, OLMo, EXAONE or gpt-oss alone.
     """
 
     architecture: str
@@ -71,7 +71,7 @@ class NetworkConfig:
     post_norms: bool = False
     """The outputs of attention and MLP are normed before they are added."""
     pre_norms: bool = True
-    """What goes into attention and MLP is normed (all but OLMo)."""
+    """What goes into attention and MLP is normed (all but OLMo, EXAONE)."""
     whole_qk_norm: bool = False
     """All heads of the queries are normed as one, and all of the keys, in the place of each (OLMo)."""
     norm_shift: float = 0.0
@@ -140,6 +140,7 @@ def network_config(fields: Fields) -> NetworkConfig:
     layers = fields.integer("num_hidden_layers", most=_MOST_LAYERS)
     attention_bias, mlp_bias = fields.flag("attention_bias", False), fields.flag("mlp_bias", False)
     window = _window(fields, family)
+    sliding = _sliding_layers(fields, family, layers) if window else frozenset[int]()
     rope, local_rope = (
         read_ropes(fields, None if family.is_gemma else "rope_theta")
         if family.has_local_rope
@@ -164,8 +165,10 @@ def network_config(fields: Fields) -> NetworkConfig:
         qk_norm=family.qk_norm,
         fused=family.fused,
         sliding_window=window,
-        sliding_layers=_sliding_layers(fields, family, layers) if window else frozenset(),
-        unrotated_layers=_unrotated_layers(fields, family, layers),
+        sliding_layers=sliding,
+        unrotated_layers=_unrotated_layers(fields, family, layers)
+        if not (window and family.rotates_windows)
+        else frozenset(range(layers)) - sliding,
         local_rope=local_rope if window else None,
         reads_pictures=family.reads_pictures,
         dtype=_dtype(fields),

@@ -23,7 +23,7 @@ class Family:
     whole_qk_norm: bool = False
     """With `qk_norm`: all heads of the queries are normed as one, and all of the keys."""
     norms_outputs: bool = False
-    """What attention and MLP have made is normed, and not what goes into them (OLMo)."""
+    """What attention and MLP have made is normed, and not what goes into them (OLMo, EXAONE)."""
     window: Literal["never", "always", "when used", "by pattern"] = "never"
     """Which layers see only the last `sliding_window` tokens.
 
@@ -34,6 +34,8 @@ class Family:
     """What transformers takes where config.json does not say."""
     rope_interval: int | None = None
     """Every so-many-th layer is not rotated, unless `no_rope_layers` says otherwise. None: all are rotated."""
+    rotates_windows: bool = False
+    """Where some layers have a window, only those are rotated."""
     multiplies: bool = False
     """config.json has Granite's four multipliers."""
     fused: bool = False
@@ -123,6 +125,18 @@ FAMILIES: dict[str, Family] = {
     # Granite 3.0 and 3.1 1B-A400M, 3B-A800M
     "GraniteMoeForCausalLM": Family(
         "granitemoe", mlp_bias=False, multiplies=True, experts=GRANITE_NAMES, defaults=_CHOSEN_ADD_UP
+    ),
+    # EXAONE 4.0 1.2B, which has no window, and 32B
+    "Exaone4ForCausalLM": Family(
+        "exaone4",
+        qkv_bias=False,
+        out_bias=False,
+        mlp_bias=False,
+        qk_norm=True,
+        norms_outputs=True,
+        window="by pattern",
+        rotates_windows=True,
+        defaults={"rms_norm_eps": 1e-5, "sliding_window": 4096, "sliding_window_pattern": 4},
     ),
     # Seed-OSS 36B
     "SeedOssForCausalLM": Family(

@@ -33,6 +33,7 @@ ARCHITECTURES = {
     "olmo2": "Olmo2ForCausalLM",
     "olmoe": "OlmoeForCausalLM",
     "seed_oss": "SeedOssForCausalLM",
+    "exaone4": "Exaone4ForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
 }
 _PAIRED = ("llama", "smollm3", "granite", "granitemoe")

@@ -98,6 +98,7 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "refact": _SMOLLM,
     "command-r": _SMOLLM,
     "gpt-2": _GPT2,
+    "exaone4": _GPT2,
     "tekken": _TEKKEN,
     "default": _DEFAULT,
 }

@@ -39,6 +39,7 @@ ARCHITECTURES = frozenset(
         "Olmo3ForCausalLM",
         "OlmoeForCausalLM",
         "SeedOssForCausalLM",
+        "Exaone4ForCausalLM",
         "GraniteForCausalLM",
         "MixtralForCausalLM",
         "Qwen3MoeForCausalLM",
@@ -69,6 +70,7 @@ MODEL_TYPES = frozenset(
         "olmo3",
         "olmoe",
         "seed_oss",
+        "exaone4",
         "gpt_oss",
     }
 )

@@ -94,7 +94,7 @@ class ModelShape:
             head_dim=_integer(config, "head_dim", 64 if is_gpt_oss else default_head),
             is_tied=config.get("tie_word_embeddings", kind == "smollm3" or is_gemma) is True,
             has_qkv_bias=kind == "qwen2" or config.get("attention_bias", is_gpt_oss or kind == "seed_oss") is True,
-            has_head_norms=kind in ("qwen3", "qwen3_moe") or is_gemma,
+            has_head_norms=kind in ("qwen3", "qwen3_moe", "exaone4") or is_gemma,
             has_post_norms=is_gemma,
             experts=experts[0],
             chosen=experts[1],

@@ -110,6 +110,7 @@ def compare_families(python: str) -> None:
         "mistral": {"sliding_window": 500},
         "phi3": {"sliding_window": 500},
         "qwen2": {"use_sliding_window": False},
+        "exaone4": {"sliding_window": None, "layer_types": 5 * ["full_attention"]},
     }
     print("| family | largest difference of logits | of | texts with the same tokens |\n| --- | --- | --- | --- |")
     for shape in (*SHAPES, *FAMILY_SHAPES):

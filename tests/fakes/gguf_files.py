@@ -31,6 +31,7 @@ ARCHITECTURES = {
     "Olmo3ForCausalLM": "olmo2",
     "OlmoeForCausalLM": "olmoe",
     "SeedOssForCausalLM": "seed_oss",
+    "Exaone4ForCausalLM": "exaone4",
 }
 PAIRED = ("llama", "smollm3", "granite", "granitemoe")
 _SPREADS = {
@@ -151,7 +152,7 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values["rope.scaling.original_context_length"] = rope["original_max_position_embeddings"]
     if arch == "olmo2" and "attention_factor" in rope:
         values["rope.scaling.attn_factor"] = rope["attention_factor"]
-    if arch == "olmo2" and "layer_types" in config:
+    if arch in ("olmo2", "exaone4") and config.get("sliding_window") and "layer_types" in config:
         values["attention.sliding_window_pattern"] = [kind == "sliding_attention" for kind in config["layer_types"]]
     if config.get("sliding_window") and config.get("use_sliding_window", True):
         values["attention.sliding_window"] = config["sliding_window"]
@@ -248,8 +249,9 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
             target = names.get_name(name, try_suffixes=(".weight", ".bias"))
             assert target is not None, name
             stored[target] = weight
-    rope = config.get("rope_parameters") or {}
+    rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
     if rope.get("rope_type") == "llama3":
+        rope = {"rope_theta": config.get("rope_theta"), **rope}
         dim = config.get("head_dim") or config["hidden_size"] // heads
         stored["rope_freqs.weight"] = _divisors(rope, dim)
     scaling = config.get("rope_scaling") or {}

@@ -25,13 +25,13 @@ from tests.fakes.tiny_tokenizers import (
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss",
-    "olmo2", "olmo3", "olmoe", "seed-oss",
+    "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
     "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "olmo2", "olmo3", "olmoe",
-    "seed-oss",
+    "seed-oss", "exaone4",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
@@ -133,6 +133,12 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
     # That there are biases, but for that of the output, only the family says.
     "seed-oss": {"architectures": ["SeedOssForCausalLM"], "model_type": "seed_oss", "attention_bias": ...,
                  "head_dim": 32, "rope_theta": 1e7, "rope_scaling": {"rope_type": "default"}, "pad_token_id": None},
+    # The fourth layer, which sees all, does not know positions.
+    "exaone4": {"architectures": ["Exaone4ForCausalLM"], "model_type": "exaone4", "num_hidden_layers": 5,
+                "head_dim": 16, "sliding_window": 35, "sliding_window_pattern": "LLLG", "rope_theta": 1e6,
+                "layer_types": [*3 * ["sliding_attention"], "full_attention", "sliding_attention"],
+                "rope_scaling": {"rope_type": "llama3", "factor": 16.0, "low_freq_factor": 1.0,
+                                 "high_freq_factor": 4.0, "original_max_position_embeddings": 64}},
     # Only the fourth layer, which sees all, is stretched.
     "olmo3": {"architectures": ["Olmo3ForCausalLM"], "model_type": "olmo3", "num_hidden_layers": 5,
               "sliding_window": 34, "rope_theta": 500000, "rms_norm_eps": 1e-6, "pad_token_id": None,
