@@ -160,6 +160,7 @@ class Engine:
             network.device,
             kv_byte_budget(network.device),
             model.info.max_context,
+            in_blocks=network.cache_in_blocks,
         )
         runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))

@@ -21,8 +21,8 @@ KEY_BLOCK = 512
 """Slots hold a multiple of this many tokens, which is the block of keys that attention works on."""
 
 _TOGETHER = 64
-"""Tokens whose keys, or values, in int8 lie together: bytes of one are among those of the others, and only
-native/whole_attention.h can tell them apart."""
+"""Tokens whose keys, or values, lie together where our kernels multiply them so, see `NativeKernels.keeps_blocks`:
+bytes of one are among those of the others, and only these kernels can tell them apart."""
 
 _SPARE = 2
 """On the CPU rows that no token has reached take no memory, so a slot has those of the longest conversation from the
@@ -42,6 +42,7 @@ class Slot:
     `keys` and `values` are ``[layers, kv_heads, capacity, kept_width]``; rows from ``len(tokens)`` on have no meaning.
     Rows below `finite` hold finite numbers: attention computes with masked keys, too, and 0 times NaN is NaN. Rows from
     there on were never written; the system has only promised their memory. `taken`: rows that count against the budget.
+    `together`: how many rows lie among each other.
     `kept`: `last_used` when all of it was on the disk (`PromptCache`).
     """
 
@@ -55,13 +56,17 @@ class Slot:
         "last_used",
         "set_aside",
         "taken",
+        "together",
         "tokens",
         "values",
     )
 
-    def __init__(self, key: str | None, keys: Tensor, values: Tensor, finite: int | None = None) -> None:
-        """`finite`: None where all rows are."""
+    def __init__(
+        self, key: str | None, keys: Tensor, values: Tensor, finite: int | None = None, *, in_blocks: bool = False
+    ) -> None:
+        """`finite`: None where all rows are. `in_blocks`: rows lie in blocks of 64, in int8 they always do."""
         self.key = key
+        self.together = _TOGETHER if in_blocks or keys.dtype == torch.int8 else 1
         self.hold(keys, values, keys.shape[2] if finite is None else finite)
         self.tokens: list[int] = []
         self.busy = False
@@ -80,10 +85,6 @@ class Slot:
         self.values = values
         self._row_bytes = (keys.nbytes + values.nbytes) // self.capacity
         self.finite = self.taken = finite
-
-    @property
-    def _together(self) -> int:
-        return _TOGETHER if self.keys.dtype == torch.int8 else 1
 
     @property
     def byte_count(self) -> int:
@@ -108,9 +109,9 @@ class Slot:
     def zero(self, start: int, end: int) -> None:
         """Make the rows from `start` to `end`, behind which nothing counts, finite, whatever was written there.
 
-        But for those in int8 that lie among others: nobody reads them before they are written.
+        But for those of a block that lie among others: nobody reads them before they are written.
         """
-        start, end = padded(start, self._together), padded(end, self._together)
+        start, end = padded(start, self.together), padded(end, self.together)
         self.keys[:, :, start:end] = 0
         self.values[:, :, start:end] = 0
 
@@ -139,7 +140,7 @@ class Slot:
 
     def copy(self, donor: "Slot", length: int) -> None:
         """Begin as `donor` does: with its first `length` tokens, which fit."""
-        rows = padded(length, self._together)
+        rows = padded(length, self.together)
         self.keys[:, :, :rows] = donor.keys[:, :, :rows]
         self.values[:, :, :rows] = donor.values[:, :, :rows]
         self.finite = max(self.finite, rows)
@@ -182,8 +183,11 @@ class KVCache:
         device: torch.device,
         byte_budget: int,
         longest: int | None = None,
+        *,
+        in_blocks: bool = False,
     ) -> None:
-        """`longest`: the most tokens of a conversation; None: nobody knows."""
+        """`longest`: the most tokens of a conversation; None: nobody knows. `in_blocks`: of 64 tokens, see `Llama`."""
+        self._in_blocks = in_blocks
         self._shape = (config.num_hidden_layers, config.num_key_value_heads, kept_width(config.head_dim, dtype))
         self._token_bytes = token_bytes(config, dtype)
         self._dtype = dtype
@@ -308,7 +312,7 @@ class KVCache:
         if rows is None:
             raise self._no_memory(tokens)
         if grows:
-            grown = Slot(None, *self._allocate(rows))
+            grown = Slot(None, *self._allocate(rows), in_blocks=self._in_blocks)
             grown.copy(slot, len(slot.tokens))
             slot.hold(grown.keys, grown.values, grown.finite)
         slot.taken = rows
@@ -331,7 +335,7 @@ class KVCache:
         if not self._make_room(self.bytes_for(tokens), keep) and not self._make_room(self.bytes_for(tokens), None):
             raise self._no_memory(tokens)
         rows = padded(tokens, KEY_BLOCK)
-        slot = Slot(key, *self._allocate(rows))
+        slot = Slot(key, *self._allocate(rows), in_blocks=self._in_blocks)
         slot.taken = rows
         self._slots.append(slot)
         return slot

@@ -120,6 +120,11 @@ class Llama:
         return self._cache_dtype or self.dtype
 
     @property
+    def cache_in_blocks(self) -> bool:
+        """Whether keys and values lie in blocks of 64 tokens, of which a slot copies whole ones."""
+        return self._kernels is not None and self._kernels.keeps_blocks(self.cache_dtype, self.config.head_dim)
+
+    @property
     def device(self) -> torch.device:
         """Where the weights are."""
         return self.embedding.rows.device

@@ -41,6 +41,10 @@ class NativeSpans:
             start = len(slot.tokens)
             if slot.capacity < start + length:
                 raise ValueError(f"{start + length} tokens do not fit into a slot of {slot.capacity}")
+            if kernels.keeps_blocks(slot.keys.dtype, slot.keys.shape[3]) != (slot.together > 1):
+                raise ValueError(
+                    f"a slot of {slot.keys.dtype} whose rows lie {slot.together} together is not for these"
+                )
             addresses = (slot.keys.data_ptr(), slot.values.data_ptr())
             table.append((row, length, start, *addresses, slot.keys.stride(0), slot.keys.stride(1), length))
             row += length

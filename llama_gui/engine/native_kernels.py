@@ -107,6 +107,13 @@ class NativeKernels:
         """Whether the CPU multiplies bfloat16. If so, rows that meet `CodedPanels` or caches are rounded to it."""
         return self._used & 2 == 2
 
+    def keeps_blocks(self, dtype: torch.dtype, head_dim: int) -> bool:
+        """Whether `attend` keeps 64 tokens among each other, as it multiplies them, in a cache of `dtype`.
+
+        Then its capacity is a multiple of 64.
+        """
+        return dtype == torch.int8 or (dtype == torch.bfloat16 and self.rounds_rows and head_dim % 16 == 0)
+
     @property
     def adds_fours(self) -> bool:
         """Whether products in 256-bit registers use VNNI, as on Intel's desktop CPUs."""

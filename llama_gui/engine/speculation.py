@@ -255,5 +255,6 @@ def load_draft(
         is_cancelled=is_cancelled,
     ).network
     budget = kv_byte_budget(network.device) // 4
-    cache = KVCache(network.config, network.cache_dtype, network.device, budget, model.info.max_context)
+    longest, in_blocks = model.info.max_context, network.cache_in_blocks
+    cache = KVCache(network.config, network.cache_dtype, network.device, budget, longest, in_blocks=in_blocks)
     return Speculator(DraftNetwork(network, cache))

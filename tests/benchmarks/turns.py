@@ -121,7 +121,7 @@ def restart(model: RandomModel, dtype: str, tokens: int, rounds: int, threads: i
 def cache_worth(model: RandomModel, dtype: str, tokens: int, rounds: int) -> None:
     """A step with the cache of keys and values, against reading the whole text again for each token."""
     network = load_model(model, dtype=dtype).network
-    cache = KVCache(network.config, network.cache_dtype, network.device, 2**34)
+    cache = KVCache(network.config, network.cache_dtype, network.device, 2**34, in_blocks=network.cache_in_blocks)
     ids = torch.randint(0, 2000, (tokens,)).tolist()
     with torch.inference_mode(), torch_threads(physical_cores()):
         slot = cache.acquire("one", ids)
@@ -157,7 +157,7 @@ def context_cost(
 ) -> None:
     """What a step costs against the context (of one chat) and against the number of chats (of 128 tokens)."""
     network = load_model(model, dtype=dtype, threads=threads).network
-    cache = KVCache(network.config, network.cache_dtype, network.device, 2**34)
+    cache = KVCache(network.config, network.cache_dtype, network.device, 2**34, in_blocks=network.cache_in_blocks)
 
     def step(chats: int, length: int) -> Callable[[], float]:
         return step_of(network, cache, chats, length, threads)
@@ -179,7 +179,8 @@ def kept_cost(model: RandomModel, dtype: str, work: list[tuple[int, int]], threa
     with torch.inference_mode(), torch_threads(threads or physical_cores()):
         for chats, length in work:
             usual, small = (
-                KVCache(network.config, kept, network.device, 2**34) for kept in (network.cache_dtype, torch.int8)
+                KVCache(network.config, kept, network.device, 2**34, in_blocks=network.cache_in_blocks)
+                for kept in (network.cache_dtype, torch.int8)
             )
             base, other = (step_of(network, cache, chats, length, threads) for cache in (usual, small))
             cost = ratio(base, other)

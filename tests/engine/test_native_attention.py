@@ -13,7 +13,7 @@ from llama_gui.engine.kv_cache import KVCache, Slot, kept_width, padded
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.native_attention import NativeSpans, serves
 from llama_gui.engine.native_kernels import NativeKernels
-from tests.engine.kept_heads import TOGETHER, kept_heads, rounded_queries
+from tests.engine.kept_heads import TOGETHER, kept_heads, lies_in_blocks, rounded_queries
 from tests.fakes.tiny_llama import write_tiny_llama
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16, torch.int8)
@@ -42,9 +42,10 @@ def rows_of(count: int, heads: int, kv_heads: int, dim: int, seed: int = 1) -> R
 def slot_for(rows: Rows, dtype: torch.dtype, layers: int = 1) -> Slot:
     """With a few places too many, so that heads do not lie behind one another."""
     count, kv_heads, dim = rows[1].shape
-    capacity = padded(count + 5, TOGETHER) if dtype == torch.int8 else count + 5
+    in_blocks = lies_in_blocks(dtype, dim)
+    capacity = padded(count + 5, TOGETHER) if in_blocks else count + 5
     keys = torch.zeros(layers, kv_heads, capacity, kept_width(dim, dtype), dtype=dtype)
-    return Slot("a", keys, torch.zeros_like(keys))
+    return Slot("a", keys, torch.zeros_like(keys), in_blocks=in_blocks)
 
 
 def check_kept(slot: Slot, rows: Rows) -> None:
@@ -71,7 +72,8 @@ def attended(
         done += length
         slot.tokens = [1] * done
     check_kept(slot, rows)
-    assert dtype == torch.int8 or not slot.keys[0, :, done:].any()
+    behind = kept_heads(slot, slot.capacity, rows[1].shape[2])
+    assert dtype == torch.int8 or not any(part[done:].any() for part in behind)
     return torch.cat(parts)
 
 
@@ -169,6 +171,30 @@ def test_conversations_beside_each_other(kernels: NativeKernels, dtype: torch.dt
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shared", [1, 63, 64, 65, 70, 149])
+def test_a_text_goes_on_behind_any_shared_beginning(kernels: NativeKernels, dtype: torch.dtype, shared: int):
+    """Copied from another conversation's slot, or its own with the rest forgotten."""
+    rows, other = rows_of(150, 4, 2, 64), rows_of(150, 4, 2, 64, seed=2)
+    text = [torch.cat([one[:shared], two[shared:]]) for one, two in zip(rows, other, strict=True)]
+    want = attended(kernels, (text[0], text[1], text[2]), dtype, [150], None)[shared:]
+    first, copied = slot_for(rows, dtype), slot_for(rows, dtype)
+    NativeSpans(kernels, [(first, 150)]).attend(*rows, 0, None)
+    first.tokens = [1] * 150
+    copied.copy(first, shared)
+    first.truncate(shared)
+    for slot in (first, copied):
+        got = NativeSpans(kernels, [(slot, 150 - shared)]).attend(*(part[shared:] for part in text), 0, None)
+        assert torch.equal(got, want)
+
+
+def test_a_slot_in_blocks_and_one_that_is_not_are_not_mistaken(kernels: NativeKernels):
+    slot = slot_for(rows_of(10, 4, 2, 64), torch.bfloat16)
+    slot.together = 1 if slot.together > 1 else 64
+    with pytest.raises(ValueError, match=f"whose rows lie {slot.together} together"):
+        NativeSpans(kernels, [(slot, 1)])
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("last", [(1, 1, 3), (0, 1, 0), (70, 0, 17), (33, 1, 130)], ids=str)
 def test_only_the_last_rows_attend(kernels: NativeKernels, dtype: torch.dtype, last: tuple[int, ...]):
     conversations = [rows_of(count, 4, 2, 64, seed) for seed, count in enumerate((70, 1, 130), 1)]
@@ -213,9 +239,10 @@ def test_keys_and_values_are_rounded_as_torch_does(kernels: NativeKernels, dtype
     k = numbers.view(torch.float32).view(-1, 1, 64)
     slot = slot_for((k, k, k), dtype)
     NativeSpans(kernels, [(slot, len(k))]).attend(torch.zeros_like(k), k, k, 0, None)
-    got, want = slot.keys[0, 0, : len(k)], k[:, 0].to(dtype)
-    assert torch.equal(got.isnan(), want.isnan())
-    assert torch.equal(got.nan_to_num(0.0, 7.0, -7.0), want.nan_to_num(0.0, 7.0, -7.0))
+    want = k.to(dtype).float()
+    for got in kept_heads(slot, len(k), 64):
+        assert torch.equal(got.isnan(), want.isnan())
+        assert torch.equal(got.nan_to_num(0.0, 7.0, -7.0), want.nan_to_num(0.0, 7.0, -7.0))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.int8], ids=str)
@@ -246,15 +273,21 @@ def test_what_is_no_number_stays_in_its_conversation(kernels: NativeKernels, dty
     assert got[:3].isfinite().all()
 
 
-def test_in_int8_what_lay_in_the_memory_before_counts_for_nothing(kernels: NativeKernels):
-    """Behind the rows, and among them: in a block of 64 all tokens lie together. The scales of garbage may be NaN."""
-    rows = rows_of(150, 4, 2, 64)
-    want = attended(kernels, rows, torch.int8, [150], 90)
-    for garbage in (-1, 127):  # four bytes of -1 are NaN in float32
-        slot = slot_for(rows, torch.int8)
-        slot.keys.fill_(garbage)
-        slot.values.fill_(garbage)
-        assert torch.equal(NativeSpans(kernels, [(slot, 150)]).attend(*rows, 0, 90), want)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("count", [149, 150, 192])
+def test_what_lay_in_the_memory_before_counts_for_nothing(kernels: NativeKernels, dtype: torch.dtype, count: int):
+    """Behind the rows, and among them where all tokens of a block lie together. The scales of garbage may be NaN."""
+    rows = rows_of(count, 4, 2, 64)
+    want = attended(kernels, rows, dtype, [count], 90)
+    for garbage in (-1, 127):  # four bytes of -1, and two, are NaN in any dtype
+        for pieces in ([count], [1] * 5 + [count - 5]):
+            slot, parts = slot_for(rows, dtype), list[Tensor]()
+            slot.keys.view(torch.int8).fill_(garbage)
+            slot.values.view(torch.int8).fill_(garbage)
+            for some in zip(*(part.split(pieces) for part in rows), strict=True):
+                parts.append(NativeSpans(kernels, [(slot, len(some[0]))]).attend(*some, 0, 90))
+                slot.tokens += [1] * len(some[0])
+            assert torch.equal(torch.cat(parts), want)
 
 
 def test_in_int8_registers_of_any_width_find_nearly_the_same(kernels: NativeKernels):

@@ -159,7 +159,8 @@ class Fixture:
         """
         heads = self.heads
         slots = [
-            Slot(None, *(torch.zeros(2, heads.kv_count, 512, heads.dim, dtype=kept) for _ in range(2))) for _ in rows
+            Slot(None, *made, in_blocks=self._kernels.keeps_blocks(kept, heads.dim))
+            for made in torch.zeros(len(rows), 2, 2, heads.kv_count, 512, heads.dim, dtype=kept)
         ]
         found: list[list[Tensor]] = [[] for _ in rows]
         for counts in cuts:
@@ -406,8 +407,9 @@ def test_layers_of_all_kinds_in_one_call(kernels: NativeKernels, threads: int):
     x, which = torch.cat(conversations(1, 2)), [2, 0, 1, 0]
 
     def spans() -> tuple[NativeSpans, list[Slot]]:
-        shape = (4, HEADS.kv_count, 16, HEADS.dim)
-        slots = [Slot(None, *(torch.zeros(shape, dtype=torch.bfloat16) for _ in range(2))) for _ in range(2)]
+        made = torch.zeros(2, 2, 4, HEADS.kv_count, 64, HEADS.dim, dtype=torch.bfloat16)
+        in_blocks = kernels.keeps_blocks(made.dtype, HEADS.dim)
+        slots = [Slot(None, *parts, in_blocks=in_blocks) for parts in made]
         return NativeSpans(kernels, [(slots[0], 1), (slots[1], 2)]), slots
 
     want, (there, kept) = x.clone(), spans()

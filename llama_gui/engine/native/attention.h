@@ -7,7 +7,7 @@ enum { WIDEST = 256 };        /* numbers of a head */
 
 typedef struct {
     int64_t row, length, start;     /* of the queries in the call; tokens before the first of them */
-    char *keys, *values;            /* of the first layer: [layers][kv_heads][capacity][dim], in eight bits see whole_attention.h */
+    char *keys, *values;            /* of the first layer: [layers][kv_heads][capacity][dim]; in blocks see keep_whole, keep_half */
     int64_t layer_stride, head_stride; /* in numbers */
     int64_t attending;              /* how many of its last queries attend; all have keys and values */
 } Span;
@@ -85,7 +85,7 @@ typedef struct {
 
 /* What a thread has to itself. */
 typedef struct {
-    float *keys, *values; /* a block of them in float32 or in pairs, where the caches are in half precision */
+    float *keys, *values; /* a block of them in float32, where the caches do not hold them as they are multiplied */
     Seen *seen;
     uint16_t *queries;    /* in bfloat16 or in words, where that is multiplied */
     float *scales;        /* of those in words, and what else belongs to them */

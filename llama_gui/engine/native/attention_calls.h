@@ -49,7 +49,8 @@ static Attend *which_attends(const Attention *a) {
 static Room room_for(const Attention *a, Stock *from) {
     Attend *const attend = which_attends(a);
     const ptrdiff_t queries = QUERIES * (a->heads / a->kv_heads), is_whole = a->kind == INT8;
-    const ptrdiff_t block = attend == attend_wide || (a->kind != FLOAT32 && !is_whole) ? KEYS * a->dim * sizeof(float) : 0;
+    const int widens = attend == attend_wide || (attend == attend_some && a->kind != FLOAT32);
+    const ptrdiff_t block = widens ? KEYS * a->dim * sizeof(float) : 0;
     return (Room){
         .keys = take(from, block),
         .values = take(from, block),
@@ -64,6 +65,7 @@ static Room room_for(const Attention *a, Stock *from) {
 static void keep_heads(const Attention *a, const Span *span, ptrdiff_t layer, ptrdiff_t head) {
     const CacheBlock all = block_at(a, span, layer, head, 0);
     char *const keys = (char *)all.keys, *const values = (char *)all.values;
+    const int is_paired = which_attends(a) == attend_halves;
     for (ptrdiff_t t = 0; t < span->length; t++) {
         const ptrdiff_t place = span->start + t, at = place * kept_bytes(a->kind, a->dim);
         const float *const k = a->k + (span->row + t) * a->k_stride + head * a->dim;
@@ -71,6 +73,9 @@ static void keep_heads(const Attention *a, const Span *span, ptrdiff_t layer, pt
         if (a->kind == INT8) {
             keep_whole(k, a->dim, place, 1, keys);
             keep_whole(v, a->dim, place, 0, values);
+        } else if (is_paired) {
+            keep_half(k, a->dim, place, 1, keys);
+            keep_half(v, a->dim, place, 0, values);
         } else {
             narrow(k, a->kind, a->dim, keys + at);
             narrow(v, a->kind, a->dim, values + at);
