@@ -9,6 +9,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
+    QPointF,
     QRect,
     Qt,
     Signal,
@@ -21,6 +22,7 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
+    QHoverEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -283,6 +285,9 @@ class ChatListView(QListView):
         pixmap, held = chat_dragging.picture(words, self)
         drag.setPixmap(pixmap)
         drag.setHotSpot(held)
+        # While it is dragged the mouse moves on without the list: a row would stay lit as if the mouse were there.
+        left = QHoverEvent(QEvent.Type.HoverLeave, QPointF(-1, -1), QPointF(-1, -1), QPointF(-1, -1))
+        QApplication.sendEvent(self.viewport(), left)
         drag.exec(Qt.DropAction.MoveAction)
         self._aim(None)
         if len(chosen) == 1:  # several stay chosen for what else is done with them
