@@ -285,19 +285,23 @@ class ChatListView(QListView):
         pixmap, held = chat_dragging.picture(words, self)
         drag.setPixmap(pixmap)
         drag.setHotSpot(held)
-        # While it is dragged the mouse moves on without the list: a row would stay lit as if the mouse were there.
-        left = QHoverEvent(QEvent.Type.HoverLeave, QPointF(-1, -1), QPointF(-1, -1), QPointF(-1, -1))
-        QApplication.sendEvent(self.viewport(), left)
+        self._light_none()
         drag.exec(Qt.DropAction.MoveAction)
         self._aim(None)
         if len(chosen) == 1:  # several stay chosen for what else is done with them
             self.left_alone.emit()
+
+    def _light_none(self) -> None:
+        """While chats are dragged no row is lit as it is under a mouse that could open it: a group is lit instead."""
+        beside = QPointF(-1, -1)
+        QApplication.sendEvent(self.viewport(), QHoverEvent(QEvent.Type.HoverLeave, beside, beside, beside))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         event.setAccepted(bool(chat_dragging.chats_in(event)))
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         super().dragMoveEvent(event)  # scrolls at the edges
+        self._light_none()
         group = self.indexAt(event.position().toPoint()).data(ChatRole.GROUP) if chat_dragging.chats_in(event) else None
         self._aim(group)
         event.setAccepted(group is not None)

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QDrag, QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QStyle
 
 from llama_gui.bridge.item_models import ChatRole
 from llama_gui.chats.tree import Node
@@ -137,7 +137,7 @@ def test_a_menu_on_chosen_chats_is_for_all_and_one_beside_them_for_its_own(windo
     choose(window, qtbot, "Oslo", "Bern")
     menu = pop_up("Bern")
     texts = [action.text() for action in menu.actions() if action.text()]
-    assert texts == ["Move to folder", "Export…", "Archive these chats", "Delete these chats"]
+    assert texts == ["Pin these chats", "Move to folder", "Export…", "Archive these chats", "Delete these chats"]
     entry(menu, "Archive these chats").trigger()
     qtbot.waitUntil(lambda: {chat.id for chat in window._book.archived()} == {"Oslo", "Bern"})
     undo(window)
@@ -214,3 +214,21 @@ def test_chosen_chats_are_pinned_together_and_undo_unpins_those_that_were_not(wi
     chats = [chat for chat in window._book.summaries() if chat.pinned]
     entry(window.keeping.menu_for_all(chats), "Unpin these chats").trigger()
     qtbot.waitUntil(lambda: "pinned" not in groups(window))
+
+
+def test_no_row_is_lit_below_chats_that_are_dragged(window, qtbot, monkeypatch):
+    view = window.sidebar.view
+    lit = []
+    paint = view.itemDelegate().paint
+
+    def look(painter, option, index):
+        if option.state & QStyle.StateFlag.State_MouseOver:
+            lit.append(index.data())
+        paint(painter, option, index)
+
+    monkeypatch.setattr(view.itemDelegate(), "paint", look)
+    none, data = Qt.KeyboardModifier.NoModifier, chat_dragging.packed(["Oslo"])
+    place = view.visualRect(window.chats.index_of("Rome")).center()
+    view.dragMoveEvent(QDragMoveEvent(place, Qt.DropAction.MoveAction, data, Qt.MouseButton.LeftButton, none))
+    view.viewport().grab()
+    assert not lit
