@@ -77,6 +77,7 @@ class ChatListView(QListView):
         self._kept_chat = ""  # that has the keyboard, while the list is another
         self._kept_choice: list[str] = []
         self._is_choosing = False  # the click that is going on
+        self._holds_chat = False
         self._target: str | None = None  # the group under the chats that are dragged
         self._more = QPersistentModelIndex()  # whose sign for the menu the mouse holds down
         self._before_menu: str | None = None  # the chat that had it when the mouse opened a menu
@@ -225,6 +226,7 @@ class ChatListView(QListView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._more = QPersistentModelIndex()
+        self._holds_chat = False
         if event.button() == Qt.MouseButton.LeftButton:
             self._more = self._more_at(event.position().toPoint())
         if self._more.isValid():
@@ -235,6 +237,7 @@ class ChatListView(QListView):
         # A menu marks its row itself, and knows the former one. A press beside the rows would take the mark away.
         can_select = self.indexAt(event.position().toPoint()).flags() & Qt.ItemFlag.ItemIsSelectable
         if can_select and event.button() != Qt.MouseButton.RightButton:
+            self._holds_chat = not self.indexAt(event.position().toPoint()).data(ChatRole.HEADING)
             super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -246,7 +249,8 @@ class ChatListView(QListView):
             self._want_menu(self.indexAt(place), more_room(self.visualRect(held), self).center(), by_key=False)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        super().mouseMoveEvent(event)
+        if self._holds_chat or not event.buttons():  # else Qt would drag the chat that was pressed before this
+            super().mouseMoveEvent(event)
         self.viewport().update(self.visualRect(self.indexAt(event.position().toPoint())))  # the sign lights up
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

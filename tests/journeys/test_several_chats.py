@@ -1,8 +1,8 @@
 """Several chats of the side bar at once: chosen by Ctrl and Shift, moved, put away, dragged into groups, and undone."""
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QDrag, QDragMoveEvent, QDropEvent
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QContextMenuEvent, QDrag, QDragMoveEvent, QDropEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QMenu, QStyle
 
 from llama_gui.bridge.item_models import ChatRole
@@ -232,3 +232,40 @@ def test_no_row_is_lit_below_chats_that_are_dragged(window, qtbot, monkeypatch):
     view.dragMoveEvent(QDragMoveEvent(place, Qt.DropAction.MoveAction, data, Qt.MouseButton.LeftButton, none))
     view.viewport().grab()
     assert not lit
+
+
+@pytest.mark.parametrize("heading", ["today", "folder:Trips", "nothing"])
+def test_only_chats_can_be_dragged_and_no_row_is_chosen_by_a_mouse_that_is_held_elsewhere(
+    window, qtbot, monkeypatch, heading
+):
+    dragged = []
+    window._book.shelving.move("Rome", "Trips")
+    qtbot.waitUntil(lambda: "folder:Trips" in groups(window))
+    view = window.sidebar.view
+    monkeypatch.setattr(type(view), "startDrag", lambda view, _actions: dragged.append(view.chosen()))
+    click(window, qtbot, "Oslo")
+    rows = [window.chats.index(row) for row in range(window.chats.rowCount())]
+    places = {row.data(ChatRole.GROUP): view.visualRect(row).center() for row in rows if row.data(ChatRole.HEADING)}
+    start = places.get(heading, view.viewport().rect().bottomLeft() + QPoint(9, -9))
+    hold_and_move(view, start, dragged)
+    assert not dragged
+    assert not view.has_several()
+    hold_and_move(view, view.visualRect(window.chats.index_of("Bern")).center(), dragged)
+    assert dragged == [["Bern"]]
+
+
+def hold_and_move(view, start, dragged):
+    """Press, move up until something is dragged, and let go."""
+    left = Qt.MouseButton.LeftButton
+    send_mouse(view, QEvent.Type.MouseButtonPress, start, left)
+    for step in range(1, 6):
+        if not dragged:
+            send_mouse(view, QEvent.Type.MouseMove, start - QPoint(0, 9 * step), left)
+    send_mouse(view, QEvent.Type.MouseButtonRelease, start - QPoint(0, 45), Qt.MouseButton.NoButton)
+
+
+def send_mouse(view, kind, place, held):
+    button = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else Qt.MouseButton.LeftButton
+    where = QPointF(view.viewport().mapToGlobal(place))
+    event = QMouseEvent(kind, QPointF(place), where, button, held, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(view.viewport(), event)
