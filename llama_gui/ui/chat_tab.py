@@ -118,6 +118,7 @@ class ChatTab(Surface):
         self.drafts.changed.connect(self.draft_changed)
         self.composer.draft_changed.connect(self._on_draft)
         self.composer.edit.page_turned.connect(self.transcript.turn_page)
+        self.composer.edit.edge_wanted.connect(self._go_to_edge)
         self.drafts.about_to_send.connect(self.about_to_send)
         self.files.model_dropped.connect(self.model_dropped)
         self.files.folder_dropped.connect(self.folder.use)
@@ -212,6 +213,14 @@ class ChatTab(Surface):
         branch_map = BranchMap(self.session.map_dots(), self, top)
         branch_map.chosen.connect(self.go_to_message)
         branch_map.open()
+
+    @Slot(int)
+    def _go_to_edge(self, by: int) -> None:
+        path = self.session.path()
+        if by > 0 or not path:
+            self.transcript.go_to_end()
+        else:
+            self.go_to_message(path[0].id)
 
     @Slot(object)
     def _look_at_words(self, node: Node) -> None:

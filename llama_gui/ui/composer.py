@@ -42,6 +42,7 @@ _TIGHT_WIDTH = 400
 _ISOLATED, _END = "\u2068", "\u2069"
 """Between them a text is read in its own direction."""
 _PAGES = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
+_EDGES = {QKeySequence.StandardKey.MoveToStartOfDocument: -1, QKeySequence.StandardKey.MoveToEndOfDocument: 1}
 _PALETTE_KEY = QKeyCombination(Qt.Modifier.CTRL, Qt.Key.Key_K)
 
 
@@ -62,6 +63,8 @@ class MessageEdit(QPlainTextEdit):
     """A picture, which cannot go along."""
     page_turned = Signal(int)
     """Page Up (-1) or Page Down (1), which a text that fits into the field has no use for."""
+    edge_wanted = Signal(int)
+    """Ctrl+Home (-1) or Ctrl+End (1), which an empty field has no use for."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,6 +91,10 @@ class MessageEdit(QPlainTextEdit):
             return
         if event.key() == Qt.Key.Key_Up and is_bare and not self.toPlainText():
             self.edit_last_requested.emit()
+            return
+        edge = next((by for keys, by in _EDGES.items() if event.matches(keys)), 0)
+        if edge and not self.toPlainText():
+            self.edge_wanted.emit(edge)
             return
         if is_bare and event.key() in _PAGES and not self.verticalScrollBar().maximum():
             self.page_turned.emit(_PAGES[Qt.Key(event.key())])

@@ -211,6 +211,20 @@ def test_pages_are_turned_while_the_keyboard_is_in_the_message(open_window, qtbo
     assert tab.composer.text() == "next one"
 
 
+def test_ctrl_home_and_ctrl_end_in_an_empty_message_lead_to_the_beginning_and_the_end(open_window, qtbot):
+    window = open_window(ScriptedEngine({"go": ["A line.\n\n"] * 150}))
+    tab = window.deck.current()
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)  # nothing is there yet
+    ask(qtbot, tab, "go")
+    bar = tab.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: tab.session.is_settled and bar.maximum() > 0)
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: bar.value() < bar.pageStep())
+    assert tab.composer.edit.hasFocus()
+    qtbot.keyClick(tab.composer.edit, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum())
+
+
 def test_the_place_that_is_read_is_on_disk_a_moment_after_scrolling(open_window, qtbot, tmp_path):
     window = open_window(ScriptedEngine({"go": ["A line.\n\n"] * 150}))
     tab = window.deck.current()

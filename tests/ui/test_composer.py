@@ -35,6 +35,18 @@ def test_nothing_is_not_sent(composer, qtbot, text):
     assert not composer.button.isEnabled()
 
 
+def test_an_empty_field_leaves_the_keys_of_beginning_and_end_to_what_is_read(composer, qtbot):
+    ctrl = Qt.KeyboardModifier.ControlModifier
+    for key, by in ((Qt.Key.Key_Home, -1), (Qt.Key.Key_End, 1)):
+        with qtbot.waitSignal(composer.edit.edge_wanted) as wanted:
+            qtbot.keyClick(composer.edit, key, ctrl)
+        assert wanted.args == [by]
+    composer.set_text("Short")
+    with qtbot.assertNotEmitted(composer.edit.edge_wanted):
+        qtbot.keyClick(composer.edit, Qt.Key.Key_Home, ctrl)
+    assert composer.edit.textCursor().position() == 0
+
+
 def test_pages_are_turned_in_what_is_read_unless_the_text_itself_scrolls(composer, qtbot):
     composer.set_text("Short")
     for key, by in ((Qt.Key.Key_PageUp, -1), (Qt.Key.Key_PageDown, 1)):
