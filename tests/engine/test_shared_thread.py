@@ -5,6 +5,7 @@ import sys
 import threading
 
 from llama_gui.engine.shared_thread import SharedThread
+from tests.fakes.lone_module import ALONE
 
 WAIT = 30
 
@@ -72,6 +73,6 @@ closed.wait()
 
 def test_a_thread_that_is_closed_from_within_ends_before_the_process():
     """As by an on_finish that closes the engine: left alone at exit, it could be in a kernel, which aborts."""
-    script = [sys.executable, "-c", CLOSES_ITSELF]
+    script = [sys.executable, "-c", ALONE + CLOSES_ITSELF]
     done = subprocess.run(script, capture_output=True, text=True, timeout=WAIT, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "the end\n", "")

@@ -12,6 +12,7 @@ import pytest
 from llama_gui.engine import template_meter
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import MAX_SOURCE, BoundedEnvironment
+from tests.fakes.lone_module import ALONE
 
 resource = pytest.importorskip("resource")  # not on Windows
 
@@ -130,7 +131,7 @@ def test_a_bomb_ends_soon(name: str, monkeypatch: pytest.MonkeyPatch):
 
 def test_the_longest_template_that_is_read_compiles_soon():
     """Run in a child process of its own, so that the compiler's memory is not ours."""
-    program = (
+    program = ALONE + (
         "from llama_gui.engine.template_sandbox import *\n"
         "unit = '{% if a[1] ~ b|upper %}{{ c.d }}x{% endif %}'\n"
         "source = unit * (MAX_SOURCE // len(unit))\n"
