@@ -145,7 +145,7 @@ def test_it_gives_way_to_a_question(qtbot: QtBot, make):
     desk.ask(LONG)
     desk.write()
     desk.wait_for_reading(1)
-    qtbot.waitUntil(desk.is_reading)
+    desk.wait_for_reading(1)
     assert desk.host.answers_of(desk.session.model) == 0
     other = desk.book.new_chat()
     other.send("quick")
@@ -160,7 +160,7 @@ def test_it_gives_way_to_a_model_that_is_loaded(qtbot: QtBot, make):
     desk = make(ScriptedEngine(), hang_at=0, hang_on=[AHEAD])
     desk.ask(LONG)
     desk.write()
-    qtbot.waitUntil(desk.is_reading)
+    desk.wait_for_reading(1)
     with qtbot.waitSignal(desk.host.loaded):
         desk.host.reload(desk.session.model, LoadOptions(dtype="int8"))
     qtbot.waitUntil(lambda: not desk.is_reading())
@@ -170,7 +170,7 @@ def test_a_chat_that_is_closed_reads_no_more(qtbot: QtBot, make):
     desk = make(hang_at=0, hang_on=[AHEAD])
     desk.ask(LONG)
     desk.write()
-    qtbot.waitUntil(desk.is_reading)
+    desk.wait_for_reading(1)
     model = desk.session.model
     desk.session.close()
     qtbot.waitUntil(lambda: not (desk.host.is_reading_ahead(model) or desk.host.is_asked))
@@ -182,7 +182,7 @@ def test_clients_of_the_server_are_not_slowed_down(qtbot: QtBot, make):
     desk.ask(LONG)
     desk.host.expect_guests(True)
     desk.write()
-    qtbot.waitUntil(desk.is_reading)
+    desk.wait_for_reading(1)
     guest = desk.engine.submit(GenerateRequest(messages=[Message("user", "from afar")]))
     qtbot.waitUntil(lambda: not desk.is_reading())
     desk.write("while it is answered")
