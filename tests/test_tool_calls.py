@@ -297,3 +297,15 @@ def test_a_call_that_had_to_be_made_is_read_while_it_is_written(name, text, expe
         assert {piece.name for piece in of_call} == {function}
         assert [piece.begins for piece in of_call] == [True] + [False] * (len(of_call) - 1)
         assert "".join(piece.arguments for piece in of_call) == arguments
+
+
+@pytest.mark.parametrize("text", ['{"name": "now", "parameters": {}}', '[{"name": "now", "arguments": {}}]', "[now()]"])
+def test_without_a_mark_nothing_is_called_where_all_calls_have_one(text: str):
+    assert parse_tool_calls(text, ["now"]).calls
+    assert parse_tool_calls(text, ["now"], bare=False) == SaidAndCalled(text, ())
+    watch = CallWatch(["now"], bare=False)
+    assert watch.push(text[:20]) == text[:20]  # nothing is held back
+    assert watch.push(text[20:]) == text[20:]
+    assert watch.finish() == SaidAndCalled("", ())
+    called = '<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>'
+    assert len(parse_tool_calls(called, ["now"], bare=False).calls) == 1

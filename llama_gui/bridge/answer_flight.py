@@ -129,7 +129,8 @@ class AnswerFlight(QObject):
         self._token_ids = list(self._question.request.answer_token_ids)
         self._written = ""
         knows_tools = self._question.tools and (self._model is None or self._model.tools)
-        self._watch = CallWatch(self._question.tools) if knows_tools else None
+        bare = self._model is None or not self._model.marks_calls
+        self._watch = CallWatch(self._question.tools, bare=bare) if knows_tools else None
         if self._question.continues is not None:
             self._answer_id = self._question.continues
             answer = self._path.tree[self._answer_id]

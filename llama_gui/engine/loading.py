@@ -34,6 +34,7 @@ from llama_gui.engine.device import (
 from llama_gui.engine.expert_config import ExpertConfig
 from llama_gui.engine.fields import brief
 from llama_gui.engine.gpt_oss_folder import GptOssCheckpoint
+from llama_gui.engine.harmony import Marks
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.kv_cache import token_bytes
 from llama_gui.engine.llama import Llama
@@ -341,6 +342,7 @@ def load_model(
         efforts=template.efforts() if template is not None else (),
         cache_dtype=name_of(network.cache_dtype),
         wraps_answers=template is not None and template.wraps_answers,
+        marks_calls=template is not None and Marks.find(tokenizer) is not None,
     )
     eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
     eos_token_ids -= tokenizer.going_on_ids

@@ -15,10 +15,12 @@ class CallSplit:
     `forced`: these, which take the whole answer; None: none must be.
     """
 
-    def __init__(self, asked: Asked, opening: str = "") -> None:
+    def __init__(self, asked: Asked, engine: ServedEngine, opening: str = "") -> None:
         tools = asked.tools
         self.forced = forced_calls(asked)
-        self._watch = CallWatch(tools.names, opening) if tools is not None and self.forced is None else None
+        self._watch = None
+        if tools is not None and self.forced is None:
+            self._watch = CallWatch(tools.names, opening, bare=_may_be_bare(asked, engine))
 
     def push(self, text: str) -> str:
         """More of the answer; the text that is certainly said."""
@@ -51,8 +53,13 @@ def said_and_called(asked: Asked, engine: ServedEngine, choice: int, text: str) 
     if forced is not None:
         forced.push(text)
         return begun, forced.calls
-    found = parse_tool_calls(begun + text, asked.tools.names)
+    found = parse_tool_calls(begun + text, asked.tools.names, bare=_may_be_bare(asked, engine))
     return found.text, found.calls
+
+
+def _may_be_bare(asked: Asked, engine: ServedEngine) -> bool:
+    """Whether a call may be without a mark. What must have a form has no marks, as these are no part of it."""
+    return not engine.info.marks_calls or asked.form.schema is not None
 
 
 def forced_calls(asked: Asked) -> ForcedCalls | None:

@@ -31,7 +31,7 @@ class AnswerPieces:
     def __init__(self, asked: Asked, engine: ServedEngine) -> None:
         begun = opening(asked, engine, 0)
         self._asked = asked
-        self._split = CallSplit(asked, begun)
+        self._split = CallSplit(asked, engine, begun)
         self._thinking = ThinkingSplit(begun, _wrapping(asked, engine)) if asked.is_chat else None
 
     def push(self, text: str) -> list[Piece]:

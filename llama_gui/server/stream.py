@@ -67,7 +67,7 @@ class ChunkMaker(EventStream):
         self._prompt_sizes = [len(prompt) for prompt in prompts]
         self._drawn = [0] * len(asked.requests)
         self._offsets = [len(echo.text) for echo in echoes] or [0] * len(asked.requests)
-        self._splits = [CallSplit(asked, opening(asked, engine, n)) for n in range(len(asked.requests))]
+        self._splits = [CallSplit(asked, engine, opening(asked, engine, n)) for n in range(len(asked.requests))]
 
     def begin(self) -> bytes:
         """The events before the first token."""

@@ -38,24 +38,25 @@ class SaidAndCalled:
     calls: tuple[ToolCall, ...]
 
 
-def parse_tool_calls(text: str, names: Collection[str]) -> SaidAndCalled:
+def parse_tool_calls(text: str, names: Collection[str], *, bare: bool = True) -> SaidAndCalled:
     """Take the calls out of a whole answer. A call that cannot be read, or of no function in `names`, stays text.
 
-    What is thought calls nothing, where the answer begins with the tag for that (`ModelInfo.opening`).
+    What is thought calls nothing, where the answer begins with the tag for that (`ModelInfo.opening`). `bare`: whether
+    an answer may be a call without a mark; not where the model always marks its calls (`ModelInfo.marks_calls`).
     """
     thoughts = Thoughts()
     begun, rest = thoughts.push(text), thoughts.finish()
-    thought, found = begun[0] + rest[0], parse_answer(begun[1] + rest[1], names)
+    thought, found = begun[0] + rest[0], parse_answer(begun[1] + rest[1], names, bare=bare)
     return SaidAndCalled((thought + found.text).rstrip() if found.calls else text, found.calls)
 
 
-def parse_answer(text: str, names: Collection[str]) -> SaidAndCalled:
+def parse_answer(text: str, names: Collection[str], *, bare: bool = True) -> SaidAndCalled:
     """The same for what is no thought."""
     manner = min((m for m in _CLOSED if m.mark in text), key=lambda m: text.index(m.mark), default=None)
     if manner is not None:
         return _parse_closed(text, manner, names)
     said, mark, rest = _split_at_mark(text)
-    if not mark and not BareBeginnings(names).are_in(text):
+    if not mark and not (bare and BareBeginnings(names).are_in(text)):
         return SaidAndCalled(text, ())
     for read in (_read_json_calls, _read_pythonic):
         calls = read(rest.strip(), names)

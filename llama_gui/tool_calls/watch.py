@@ -14,15 +14,17 @@ class CallWatch:
     """Lets the text of a streaming answer through, but for what may be a call, until that is known.
 
     What is thought calls nothing. `opening`: the part of the answer that the prompt had already, if the text lacks it.
+    `bare`: whether it may be a call without a mark, as in `parse_tool_calls`.
     """
 
-    def __init__(self, names: Collection[str], opening: str = "") -> None:
+    def __init__(self, names: Collection[str], opening: str = "", *, bare: bool = True) -> None:
         self._names = names
         self._bare = BareBeginnings(names)
+        self._may_be_bare = bare
         self._thoughts = Thoughts(opening)
         self._held = ""
         self._holds_all = False
-        self._began = False
+        self._began = not bare
 
     def push(self, text: str) -> str:
         """The text that is certainly said."""
@@ -55,5 +57,5 @@ class CallWatch:
         """What is left: the rest of the text, and the calls."""
         thought, answer = self._thoughts.finish()
         held, self._held = self._held + answer, ""
-        found = parse_answer(held, self._names) if held else SaidAndCalled("", ())
+        found = parse_answer(held, self._names, bare=self._may_be_bare) if held else SaidAndCalled("", ())
         return SaidAndCalled(thought + found.text, found.calls)

@@ -114,7 +114,8 @@ class ModelInfo:
     chosen. `efforts`: those that it reasons with, where they can be chosen, see `GenerateRequest.thinking`; the one in
     the middle is its own. `thinking_tag`: what the prompt of an answer ends with that reasons, as in "<think>\\n"; ""
     where the model writes that itself. `tools`: whether its chat template has a place for tools; `lists_calls`: whether
-    it was taught to write several calls of them as one list. `cache_dtype`: of keys and values, "": not known.
+    it was taught to write several calls of them as one list, `marks_calls`: whether all its calls are told from text by
+    marks, so that JSON alone is none. `cache_dtype`: of keys and values, "": not known.
     """
 
     name: str
@@ -135,6 +136,7 @@ class ModelInfo:
     efforts: tuple[Effort, ...] = ()
     cache_dtype: str = ""
     wraps_answers: bool = False
+    marks_calls: bool = False
 
     def opening(self, thinking: bool | Effort | None) -> str:
         """The tag that an answer begins behind, for `GenerateRequest.thinking`; "": none."""

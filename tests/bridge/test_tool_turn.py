@@ -341,3 +341,17 @@ def test_what_is_called_in_thoughts_is_not_asked_for(qtbot: QtBot, start: Start)
     qtbot.waitUntil(lambda: not session.answering)
     assert session.tools.calls == []
     assert shape(session.path())[1:] == [("assistant", f"<think>{''.join(SAID)}</think>No.", "complete")]
+
+
+@pytest.mark.parametrize("marks", [False, True])
+def test_json_alone_is_a_call_only_where_calls_have_no_marks(qtbot: QtBot, start: Start, marks: bool):
+    written = json.dumps({"name": "now", "parameters": {"zone": "Oslo"}})
+    engine = ScriptedEngine({"time?": [written[:9], written[9:]], "It is noon.": ["Noon."]})
+    engine.info = replace(engine.info, marks_calls=marks)
+    session = start(engine=engine)
+    session.send("time?")
+    if not marks:
+        wait_for_question(qtbot, session)
+        return
+    qtbot.waitUntil(lambda: not session.answering)
+    assert shape(session.path())[1:] == [("assistant", written, "complete")]

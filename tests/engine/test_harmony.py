@@ -525,3 +525,8 @@ def test_marks_that_are_only_thought_of_bind_nothing(engine):
     thought = "<|channel|>analysis<|message|>to=functions.nobody<|end|><|start|>assistant"
     result = answered(engine, thought + "<|channel|>final<|message|>So.<|return|>", tools=[TYPED])
     assert result.text == "<think>\nto=functions.nobody\n</think>\n\nSo."
+
+
+def test_a_model_with_channels_for_calls_marks_them_all(engine, load):
+    assert engine.info.marks_calls
+    assert not load("llama-3.2").info.marks_calls

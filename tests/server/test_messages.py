@@ -331,6 +331,17 @@ def test_a_call_is_a_block_with_its_input(serve: Serve):
     assert engine.requests[0].tools == [{"type": "function", "function": function}]
 
 
+def test_json_is_an_answer_where_all_calls_have_marks(serve: Serve):
+    words = ['{"name": "wea', 'ther", "parameters"', ': {"city": "Oslo"}}']
+    engine = ServedScript({"Rain?": words})
+    server, body = serve(engine), body_of("Rain?", tools=[WEATHER])
+    assert [block["type"] for block in both(server, body)["content"]] == ["tool_use"]
+    engine.info = replace(engine.info, marks_calls=True)
+    assert both(server, body)["content"] == [text_block("".join(words))]
+    formed = {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}}
+    assert [block["type"] for block in both(server, body | formed)["content"]] == ["tool_use"]
+
+
 @pytest.mark.parametrize(("only_one", "count"), [(False, 2), (True, 1)])
 def test_several_calls_at_once(serve: Serve, only_one: bool, count: int):
     server = serve(ServedScript({"Rain?": [CALL, "\n", CALL.replace("Århus", "Rome")]}))

@@ -39,7 +39,7 @@ class ResponseEvents(EventStream):
         self._call: Item | None = None  # that is being written
         self._usage = Usage()
         self._reason = "stop"
-        self._split = CallSplit(asked, opening(asked, engine, 0))
+        self._split = CallSplit(asked, engine, opening(asked, engine, 0))
         self._likelihoods = Likelihoods(asked, engine)
         self._logprobs: list[Item] = []  # of the message
 
