@@ -126,7 +126,7 @@ def read_completion(body: Mapping[str, Any]) -> Asked:
     name = next((n for n in ("max_tokens", "max_completion_tokens", "n_predict") if fields.has(n)), None)
     limit = COMPLETION_TOKENS if name is None else read_limit(fields, name, 0 if echo else 1)
     scored = logprobs if echo and scored is None else scored
-    prompts = [{**prompt, "prompt_logprobs": scored, "suffix": suffix} for prompt in _prompts(fields)]
+    prompts = [{**prompt, "prompt_logprobs": scored, "suffix": suffix} for prompt in _prompts(fields, suffix)]
     asked = read_asked(
         fields,
         prompts,
@@ -144,10 +144,10 @@ def _prompt_logprobs(fields: Fields) -> int | None:
     return count
 
 
-def _prompts(fields: Fields) -> list[Mapping[str, Any]]:
-    """One text, some texts, one list of token ids, or some of those."""
+def _prompts(fields: Fields, suffix: str | None) -> list[Mapping[str, Any]]:
+    """One text, some texts, one list of token ids, or some of those. Before a `suffix` a text may be empty."""
     value = fields.get("prompt")
-    if isinstance(value, str) and value:
+    if isinstance(value, str) and (value or suffix):
         return [{"prompt": value}]
     allowed = f"a text, a list of token ids, or a list of at most {MOST_ANSWERS} of these, not empty"
     if not isinstance(value, list) or not value:
@@ -156,13 +156,13 @@ def _prompts(fields: Fields) -> list[Mapping[str, Any]]:
         return [{"token_ids": read_ids(fields, "prompt")}]
     if len(value) > MOST_ANSWERS:
         raise fields.wrong("prompt", allowed)
-    return [_prompt(part, index) for index, part in enumerate(value)]
+    return [_prompt(part, index, suffix) for index, part in enumerate(value)]
 
 
-def _prompt(part: object, index: int) -> Mapping[str, Any]:
+def _prompt(part: object, index: int, suffix: str | None) -> Mapping[str, Any]:
     name = f"prompt[{index}]"
     if isinstance(part, list):
         return {"token_ids": read_ids(Fields({name: part}), name)}
-    if not isinstance(part, str) or not part:
+    if not isinstance(part, str) or not (part or suffix):
         raise Fields({name: part}).wrong(name, "a text or a list of token ids, not empty")
     return {"prompt": part}

@@ -135,6 +135,8 @@ class GenerateRequest:
     suffix: str | None = None
     """What follows the gap that the answer fills; the `prompt` is what precedes it, and is whole.
 
+    It may be empty, where the gap is the beginning.
+
     For models whose tokenizers have tokens for that.
     """
 
@@ -144,7 +146,8 @@ class GenerateRequest:
             raise InvalidRequestError("request", given or "empty", "exactly one of prompt, messages and token_ids")
         self._check_lists()
         self._check_prompt()
-        if len(getattr(self, given[0])) == 0:
+        fills_beginning = self.prompt == "" and bool(self.suffix)
+        if len(getattr(self, given[0])) == 0 and not fills_beginning:
             raise InvalidRequestError(given[0], getattr(self, given[0]), "something that is not empty")
         self._check_kinds()
         self._check_numbers()

@@ -244,10 +244,13 @@ def test_the_middle_of_a_text(serve: Serve, starter: Engine, kernel_notes, tmp_p
     folder = write_coder(tmp_path / "coder", name)
     with Engine.load(folder, dtype="float32", kernel_notes=kernel_notes) as engine:
         server = serve(engine)
-        asked = {"prompt": ["one", "two"], "suffix": "three", "max_tokens": 2, "return_token_ids": True}
+        asked = {"prompt": ["one", ""], "suffix": "three", "max_tokens": 2, "return_token_ids": True}
         for choice, before in zip(ask(server, asked, PATHS[1])[1]["choices"], asked["prompt"], strict=True):
             shown = engine.tokenizer.decode(choice["prompt_token_ids"], skip_special_tokens=False)
             assert shown.endswith(f"<|fim_prefix|>{before}<|fim_suffix|>three<|fim_middle|>")
+        (choice,) = ask(server, {**asked, "prompt": ""}, PATHS[1])[1]["choices"]
+        assert engine.tokenizer.decode(choice["prompt_token_ids"]).endswith("three")
+        assert ask(server, {**asked, "prompt": "", "suffix": ""}, PATHS[1])[1]["error"]["param"] == "prompt"
         server.stop()
     status, reply = ask(serve(starter), asked, PATHS[1])
     assert (status, reply["error"]["param"]) == (400, "suffix")

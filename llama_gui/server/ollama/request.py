@@ -68,8 +68,8 @@ def read_ollama_generate(body: Mapping[str, Any]) -> Asked:
     refuse_what_we_cannot(fields, _CANNOT)
     prompt, system = fields.text("prompt") or "", fields.text("system")
     if fields.flag("raw") or fields.text("suffix"):
-        if not prompt:
-            raise fields.wrong("prompt", "a text that is not empty where raw or suffix is given: that is gone on with")
+        if not prompt and not fields.text("suffix"):
+            raise fields.wrong("prompt", "a text that is not empty where raw is given: that is gone on with")
         asked = read_completion({**_common(fields), "prompt": prompt, "suffix": fields.get("suffix")})
         return _as_asked(fields, asked, "ollama-generate")
     turns = [("system", system), ("user", prompt)]
