@@ -18,6 +18,7 @@ _LONGEST = 8  # tokens; longer runs are hardly ever wrong more seldom
 _MEMORY = 0.95  # what an observation weighs after the next of the same run
 _EARLIER = 32_768  # tokens of earlier answers
 _BETWEEN = -1  # is no token
+_MOST_ASKERS = 16
 _PRIORS = ((0.5, 4.0), (1.0, 2.0), (2.0, 1.5), (3.0, 1.0), (4.0, 1.0), (5.0, 1.0), (6.0, 1.0), (8.0, 1.0))
 """Guesses that were right and that were wrong, for runs of 1 to `_LONGEST` tokens. They count beside an answer's own,
 so that what went wrong is tried again some day. From texts and programs, see `tests/benchmarks/guess_odds.py`."""
@@ -131,19 +132,20 @@ class PromptLookup:
 
     def __init__(self) -> None:
         self._answers: dict[int, _Answer] = {}
-        self._earlier = EarlierAnswers()
+        self._earlier: dict[str, EarlierAnswers] = {}
 
     def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
         """See `Proposer.propose`."""
         answer = self._answers.setdefault(sequence.number, _Answer())
         known = sequence.tokens
         run, place = answer.grams.find(known)
-        earlier_run, earlier_place = self._earlier.find(known)
+        earlier = self._earlier_to(sequence.asker)
+        earlier_run, earlier_place = earlier.find(known)
         if answer.odds.of(run) >= answer.odds_earlier.of(earlier_run):
             answer.asked, answer.run = answer.odds, run
             return known[place : place + answer.best_count(most, price)]
         answer.asked, answer.run = answer.odds_earlier, earlier_run
-        return self._earlier.read(earlier_place, answer.best_count(most, price))
+        return earlier.read(earlier_place, answer.best_count(most, price))
 
     def record(self, sequence: Sequence, guessed: int, right: int) -> None:
         """See `Proposer.record`."""
@@ -152,9 +154,17 @@ class PromptLookup:
             answer.asked.record(answer.run, guessed, right)
 
     def forget(self, sequence: Sequence) -> None:
-        """See `Proposer.forget`. What it has written may help with other answers."""
+        """See `Proposer.forget`. What it has written may help with other answers to the same asker."""
         if self._answers.pop(sequence.number, None) is not None:
-            self._earlier.add(sequence.answer)
+            self._earlier_to(sequence.asker).add(sequence.answer)
+
+    def _earlier_to(self, asker: str) -> EarlierAnswers:
+        """The answers that one asker has got: how soon another's come must not tell what they say."""
+        earlier = self._earlier.pop(asker, None) or EarlierAnswers()
+        self._earlier[asker] = earlier
+        if len(self._earlier) > _MOST_ASKERS:  # the one that asked longest ago is forgotten
+            del self._earlier[next(iter(self._earlier))]
+        return earlier
 
 
 class _Answer:

@@ -75,6 +75,7 @@ class ReadRequest:
     marks: Marks | None = None
     budget: ThinkingBudget | None = None
     may_call: bool = False
+    asker: str = ""
 
 
 class RequestReader:
@@ -139,6 +140,7 @@ class RequestReader:
             self._marks,
             self._budget(request, prompt),
             bool(request.tools),
+            request.asker,
         )
 
     def ended(self, request: GenerateRequest) -> InvalidRequestError:

@@ -31,6 +31,7 @@ class Sequence:
         self.prompt = read.prompt
         self.answer = list(read.origin.token_ids)  # the given beginning of an answer
         self.cache_key = read.origin.cache_key
+        self.asker = read.asker
         self.job = job
         self.slot: Slot | None = None
         self.finish_reason: FinishReason | None = None

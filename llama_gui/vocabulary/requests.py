@@ -139,6 +139,8 @@ class GenerateRequest:
 
     For models whose tokenizers have tokens for that.
     """
+    asker: str = ""
+    """Who asks: what is guessed of an answer comes from earlier answers to the same one, and from no others."""
 
     def __post_init__(self) -> None:
         given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]
@@ -198,6 +200,8 @@ class GenerateRequest:
             raise InvalidRequestError("sampling", self.sampling, "a SamplingParams")
         if not isinstance(self.answer_text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("answer_text", self.answer_text, "a text")
+        if not isinstance(self.asker, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidRequestError("asker", self.asker, "a text")
         for name in ("ignore_eos", "include_stop_str_in_output", "skip_special_tokens"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidRequestError(name, getattr(self, name), "true or false")

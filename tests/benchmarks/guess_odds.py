@@ -35,7 +35,7 @@ Work = tuple[list[int], list[int]]
 def saved(prompt: list[int], answer: list[int], price: float, lookup: PromptLookup) -> float:
     """How many times as fast it is written as without guesses."""
     known, cost, done = prompt + answer[:1], 1.0, 1
-    sequence: Any = SimpleNamespace(number=1, answer=answer)
+    sequence: Any = SimpleNamespace(number=1, answer=answer, asker="")
     while done < len(answer):
         sequence.tokens = known
         most = min(lookup.most_guesses, len(answer) - done - 1)

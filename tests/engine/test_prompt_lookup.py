@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.engine.prompt_lookup import _EARLIER, EarlierAnswers, Grams, Odds, Price, PromptLookup
+from llama_gui.engine.prompt_lookup import _EARLIER, _MOST_ASKERS, EarlierAnswers, Grams, Odds, Price, PromptLookup
 
 CHEAP, DEAR = Price(1, 0.02), Price(1, 0.5)
 
@@ -73,9 +73,13 @@ def test_of_several_answers_in_a_step_a_row_delays_all():
     assert odds.best_count(8, 16, Price(4, 0.4)) == 0
 
 
+def sequence(**fields):
+    return SimpleNamespace(**{"asker": "", "answer": [], **fields})
+
+
 def test_an_answer_learns_from_its_guesses():
     lookup, text = PromptLookup(), [1, 2, 3, 9, 9, 1, 2, 3]
-    one, other = (SimpleNamespace(number=number, tokens=text, answer=[]) for number in (1, 2))
+    one, other = (sequence(number=number, tokens=text, answer=[]) for number in (1, 2))
     before = lookup.propose(one, 16, DEAR)
     assert before == [9, 9, 1][: len(before)]
     assert before
@@ -90,29 +94,51 @@ def test_an_answer_learns_from_its_guesses():
 
 def test_where_nothing_was_read_before_nothing_is_guessed():
     lookup = PromptLookup()
-    assert lookup.propose(SimpleNamespace(number=1, tokens=[1, 2, 3]), 16, CHEAP) == []
-    assert lookup.propose(SimpleNamespace(number=2, tokens=[1]), 16, CHEAP) == []
+    assert lookup.propose(sequence(number=1, tokens=[1, 2, 3]), 16, CHEAP) == []
+    assert lookup.propose(sequence(number=2, tokens=[1]), 16, CHEAP) == []
 
 
 def test_an_answer_goes_on_as_an_earlier_one_did():
     lookup = PromptLookup()
-    done = SimpleNamespace(number=1, tokens=[7, 1, 2, 3, 4, 5, 6], answer=[1, 2, 3, 4, 5, 6])
+    done = sequence(number=1, tokens=[7, 1, 2, 3, 4, 5, 6], answer=[1, 2, 3, 4, 5, 6])
     lookup.propose(done, 16, CHEAP)
     lookup.forget(done)
-    later = SimpleNamespace(number=2, tokens=[30, 31, 1, 2, 3], answer=[])
+    later = sequence(number=2, tokens=[30, 31, 1, 2, 3], answer=[])
     assert lookup.propose(later, 16, CHEAP) == [4, 5, 6]  # and not into the next answer
     lookup.record(later, 3, 1)
-    own = SimpleNamespace(number=3, tokens=[2, 3, 8, 8, 2, 3], answer=[])
+    own = sequence(number=3, tokens=[2, 3, 8, 8, 2, 3], answer=[])
     assert lookup.propose(own, 16, CHEAP)[0] == 8  # what it wrote itself is more likely
     for _ in range(30):
         lookup.record(own, 1, 0)
     assert lookup.propose(own, 16, CHEAP)[0] == 4
 
 
+def test_nobody_is_served_sooner_for_what_another_was_told():
+    lookup = PromptLookup()
+    done = sequence(number=1, tokens=[7, 1, 2, 3, 4, 5, 6], answer=[1, 2, 3, 4, 5, 6], asker="one")
+    lookup.propose(done, 16, CHEAP)
+    lookup.forget(done)
+    assert lookup.propose(sequence(number=2, tokens=[30, 31, 1, 2, 3], asker="another"), 16, CHEAP) == []
+    assert lookup.propose(sequence(number=3, tokens=[30, 31, 1, 2, 3], asker="one"), 16, CHEAP) == [4, 5, 6]
+
+
+def test_those_who_asked_longest_ago_are_forgotten():
+    lookup = PromptLookup()
+    for number in range(100):
+        one = sequence(number=number, tokens=[1, 2], answer=[1, 2, 3], asker=str(number))
+        lookup.propose(one, 16, CHEAP)
+        lookup.forget(one)
+    found = [
+        bool(lookup.propose(sequence(number=n, tokens=[9, 1, 2], asker=str(n)), 9, CHEAP)) for n in range(99, 0, -1)
+    ]
+    assert found[0]
+    assert sum(found) == _MOST_ASKERS
+
+
 def test_a_text_that_was_only_read_is_no_answer():
     lookup = PromptLookup()
-    lookup.forget(SimpleNamespace(number=1, tokens=[1, 2, 3, 4], answer=[1, 2, 3, 4]))  # nothing was guessed for it
-    assert lookup.propose(SimpleNamespace(number=2, tokens=[1, 2, 3]), 16, CHEAP) == []
+    lookup.forget(sequence(number=1, tokens=[1, 2, 3, 4], answer=[1, 2, 3, 4]))  # nothing was guessed for it
+    assert lookup.propose(sequence(number=2, tokens=[1, 2, 3]), 16, CHEAP) == []
 
 
 def test_old_answers_are_forgotten():

@@ -1,6 +1,7 @@
 """What is sent to a server, in its dialect; and what is refused because it could not be asked for."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -130,9 +131,9 @@ def test_our_own_server_reads_what_we_send_to_it():
         stop_token_ids=(3, 4), ignore_eos=True, include_stop_str_in_output=True, skip_special_tokens=False,
         add_special_tokens=False, truncate_prompt_tokens=8,
     )  # fmt: skip
-    assert read_chat(remote_body(request, "m", "llama-gui")[1]).requests == (request,)
+    assert read_chat(remote_body(request, "m", "llama-gui")[1]).requests == (replace(request, asker="server"),)
     request = GenerateRequest(prompt="Once", max_tokens=5, overflow="error", regex="a+", suffix="end")
-    assert read_completion(remote_body(request, "m", "llama-gui")[1]).requests == (request,)
+    assert read_completion(remote_body(request, "m", "llama-gui")[1]).requests == (replace(request, asker="server"),)
 
 
 def test_thinking_is_chosen_where_the_server_has_a_template():
