@@ -21,6 +21,8 @@ CLOSED_A = {**A, "additionalProperties": False}
         ({"additionalProperties": A}, {"additionalProperties": CLOSED_A}),
         ({"anyOf": [A, {"type": "null"}]}, {"anyOf": [CLOSED_A, {"type": "null"}]}),
         ({"$ref": "#/$defs/A", "$defs": {"A": A}}, {"$ref": "#/$defs/A", "$defs": {"A": CLOSED_A}}),
+        ({"$ref": "#/$defs/A", "required": ["a"], "$defs": {"A": A}},
+         {"$ref": "#/$defs/A", "required": ["a"], "$defs": {"A": CLOSED_A}}),
         ({"allOf": [A], "title": "Pydantic 1"}, {"allOf": [CLOSED_A], "title": "Pydantic 1"}),
         # properties by such a name are no schemas by name
         ({"properties": {"properties": A}}, {"properties": {"properties": CLOSED_A}, "additionalProperties": False}),
@@ -77,6 +79,14 @@ def test_an_object_that_requires_what_it_does_not_name_opens_no_other():
     schema = {"properties": {"one": open_one, "other": A}}
     expected = {"properties": {"one": open_one, "other": CLOSED_A}, "additionalProperties": False}
     assert closed(schema) == expected
+
+
+@pytest.mark.parametrize("definition", [A, {"$ref": "#/$defs/B"}, {"anyOf": [A, A]}])
+def test_what_requires_more_beside_a_reference_leaves_its_definition_open(definition):
+    part, b, c, other = {"$ref": "#/$defs/A", "required": ["more"]}, dict(A), dict(A), dict(A)
+    found = closed({"properties": {"a": part, "c": c}, "$defs": {"A": definition, "B": b, "C": other}})
+    assert found["properties"] == {"a": part, "c": CLOSED_A}
+    assert found["$defs"] == {"A": definition, "B": b if "$ref" in definition else CLOSED_A, "C": CLOSED_A}
 
 
 @pytest.mark.parametrize("reference", ["#", "#/properties/a", "#/$defs/missing", "#named", "https://example.org/b"])

@@ -20,7 +20,7 @@ def closed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The schema with all its objects closed, but for those that say themselves what else may be in them.
 
     Where several parts of it describe one object, those stay as they are, with what is in them and what they refer to.
-    So does an object that requires what it does not name: closed, nothing would satisfy it.
+    So does an object that requires what it does not name, be it beside a reference: closed, nothing would satisfy it.
     """
     return _closed(schema, frozenset(map(id, _left_open(schema))))
 
@@ -50,7 +50,7 @@ def _closed_below(name: str, value: Any, left: frozenset[int]) -> Any:
 
 def _left_open(schema: Mapping[str, Any]) -> list[Any]:
     """What is put together in the schema, and the definitions it refers to; all of it for references elsewhere."""
-    left = [*_put_together_in(schema)]
+    left = [*_put_together_in(schema, schema)]
     known = set(map(id, left))
     for part in left:  # which grows meanwhile
         for reference in _references_in(part):
@@ -63,11 +63,11 @@ def _left_open(schema: Mapping[str, Any]) -> list[Any]:
     return left
 
 
-def _put_together_in(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """The outermost of them."""
+def _put_together_in(schema: Any, root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The outermost of them. `root`: the whole schema."""
     if not isinstance(schema, Mapping):
         return
-    if _is_put_together(schema):
+    if _is_put_together(schema) or _requires_more(schema, root):
         yield schema
         return
     for name, value in schema.items():
@@ -78,7 +78,7 @@ def _put_together_in(schema: Any) -> Iterator[Mapping[str, Any]]:
         else:
             continue
         for part in parts:
-            yield from _put_together_in(part)
+            yield from _put_together_in(part, root)
 
 
 def _references_in(part: Any) -> Iterator[str]:
@@ -106,6 +106,17 @@ def _is_put_together(schema: Mapping[str, Any]) -> bool:
     is_plain = _names(schema) and schema.get("unevaluatedProperties") is False
     unevaluated = "unevaluatedProperties" in schema and not is_plain
     return has_several or _names(schema) + unevaluated + sum(name in schema for name in _TOGETHER) > 1
+
+
+def _requires_more(schema: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
+    """Whether it requires beside a reference what its definition does not name: closed, nothing would satisfy both."""
+    reference = next((schema[name] for name in _REFERENCES if isinstance(schema.get(name), str)), None)
+    if reference is None or "required" not in schema:
+        return False
+    definition = _definition(root, reference)
+    if not isinstance(definition, Mapping) or not isinstance(definition.get("properties"), Mapping):
+        return True
+    return not _names_what_it_requires({**definition, "required": schema["required"]})
 
 
 def _names(schema: Mapping[str, Any]) -> bool:
