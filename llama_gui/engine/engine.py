@@ -112,7 +112,7 @@ class Engine:
                 bits.
             cache_dtype: of the keys and values of what was said, auto or int8. auto: bfloat16 as a rule. int8 (on CPUs,
                 by our own kernels): half the memory for each chat, and faster steps in long ones, at a small loss.
-                Those of a `draft` folder are as auto has them.
+                Those of a `draft` folder are so, too, where its heads can be.
             kernel_notes: a file that keeps what is found out about this machine's kernels, so that later loads are
                 seconds shorter; None: it is found out each time.
             prompt_cache: a folder that keeps what was read of long conversations (their keys and values), so that after

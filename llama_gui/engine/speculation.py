@@ -18,6 +18,7 @@ from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model, model_folder, open_model
+from llama_gui.engine.native_attention import serves
 from llama_gui.engine.prompt_lookup import Price
 from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.sequence import Sequence
@@ -251,6 +252,7 @@ def load_draft(
         device=model.info.device,
         threads=model.threads,
         exact=exact,
+        cache_dtype=_cache_dtype(draft, model),
         kernel_notes=kernel_notes,
         is_cancelled=is_cancelled,
     ).network
@@ -258,3 +260,9 @@ def load_draft(
     longest, in_blocks = model.info.max_context, network.cache_in_blocks
     cache = KVCache(network.config, network.cache_dtype, network.device, budget, longest, in_blocks=in_blocks)
     return Speculator(DraftNetwork(network, cache))
+
+
+def _cache_dtype(draft: ModelFiles, model: LoadedModel) -> str:
+    """As the model has it, where our own kernels attend to heads as wide as those of `draft`."""
+    is_small = model.info.cache_dtype == "int8" and serves(torch.float32, draft.config.head_dim)
+    return "int8" if is_small else "auto"

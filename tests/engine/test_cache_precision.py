@@ -86,6 +86,16 @@ def test_guesses_change_nothing(load, tiny_folder, dtype: str, draft: str):
     assert got == want
 
 
+@pytest.mark.parametrize(("head_dim", "kept"), [(16, "int8"), (20, "as it is")])
+def test_a_draft_keeps_what_it_has_read_as_its_model_does(load, tmp_path, dtype: str, head_dim: int, kept: str):
+    draft = write_tiny_llama(tmp_path / "draft", head_dim=head_dim)
+    for cache_dtype in ("int8", "auto"):
+        engine = load(dtype=dtype, cache_dtype=cache_dtype, draft=draft)
+        own = engine._loop._speculator.proposer._network.cache_dtype
+        assert (own == torch.int8) == (cache_dtype == "int8" and kept == "int8")
+        engine.generate(GenerateRequest(token_ids=[5] * 40, max_tokens=2))
+
+
 def test_answers_stay_close_to_those_of_wider_keys_and_values(load, dtype: str):
     ids = torch.randint(0, 250, (200,), generator=torch.Generator().manual_seed(3)).tolist()
     wide, small = (
