@@ -44,10 +44,17 @@ from llama_gui.ui.theme import FRAME_PX, SMALL_PX, theme_of
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import plain_label
 
+_CLICKS = QT_TRANSLATE_NOOP("KeysDialog", "Ctrl or Shift + click")
 _MORE_KEYS = (
     ("Chat", QT_TRANSLATE_NOOP("KeysDialog", "Send the message"), QT_TRANSLATE_NOOP("KeysDialog", "Enter")),
     ("Chat", QT_TRANSLATE_NOOP("KeysDialog", "Start a new line"), QT_TRANSLATE_NOOP("KeysDialog", "Shift+Enter")),
     ("Tabs", QT_TRANSLATE_NOOP("KeysDialog", "Go to tab 1 … 8"), QT_TRANSLATE_NOOP("KeysDialog", "Ctrl+1 … Ctrl+8")),
+    ("Chats", QT_TRANSLATE_NOOP("KeysDialog", "Choose several in the list"), _CLICKS),
+    (
+        "Chats",
+        QT_TRANSLATE_NOOP("KeysDialog", "Delete what is chosen there"),
+        QT_TRANSLATE_NOOP("KeysDialog", "Ctrl+Del"),
+    ),
 )
 _MOST_FOUND = 100
 _COLUMNS = (

@@ -1395,6 +1395,22 @@
         <source>Keys</source>
         <translation>Tasten</translation>
     </message>
+    <message>
+        <source>Choose several in the list</source>
+        <translation>In der Liste mehrere wählen</translation>
+    </message>
+    <message>
+        <source>Delete what is chosen there</source>
+        <translation>Dort Gewähltes löschen</translation>
+    </message>
+    <message>
+        <source>Ctrl+Del</source>
+        <translation>Strg+Entf</translation>
+    </message>
+    <message>
+        <source>Ctrl or Shift + click</source>
+        <translation>Strg oder Umschalt + Klick</translation>
+    </message>
 </context>
 <context>
     <name>LastQuestion</name>

@@ -27,6 +27,14 @@ def test_the_help_names_every_key_once(qtbot):
             assert shown.count(action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)) == 1
 
 
+def test_the_help_names_what_several_chats_are_chosen_with(qtbot):
+    window = QWidget()
+    qtbot.addWidget(window)
+    dialog = KeysDialog(Actions(window), window)
+    shown = [label.text() for label in dialog.findChildren(QLabel)]
+    assert {"Choose several in the list", "Ctrl or Shift + click", "Delete what is chosen there"} <= set(shown)
+
+
 def test_a_link_is_shown_as_it_is(qtbot):
     window = QWidget()
     qtbot.addWidget(window)
