@@ -16,7 +16,8 @@ _USUALLY_FREE = 0.7
 
 
 class FitAdviser(QObject):
-    """Judges models. `freed` tells how many bytes the model that would be replaced gives back.
+    """Judges models. `freed` tells how many bytes the model that would be replaced gives back, `cache_dtype_of` in what
+    the chats of a model are kept, by its key.
 
     How fast memory is read is asked of `bandwidth` once, when `measure` is called; before that a verdict has no speed.
     """
@@ -38,6 +39,7 @@ class FitAdviser(QObject):
         self._looked: tuple[float, Machine, int] | None = None
         self._lanes = Lanes(self)
         self.freed: Callable[[], int] = lambda: 0
+        self.cache_dtype_of: Callable[[str], str] = lambda _key: "auto"
 
     def measure(self) -> None:
         """Read memory for a third of a second, once."""
@@ -59,14 +61,17 @@ class FitAdviser(QObject):
             self._looked = now, self._machine(self._bandwidth), self.freed()
         return self._looked[1:]
 
-    def fits(self, shape: ModelShape, context: int = 0) -> tuple[Fit, ...]:
-        """Every dtype that we offer, the most exact first. `context`: what the model reads at most; 0: unknown."""
+    def fits(self, shape: ModelShape, context: int = 0, key: str = "") -> tuple[Fit, ...]:
+        """Every dtype that we offer, the most exact first. `context`: what the model reads at most; 0: unknown. `key`:
+        that of a model which is here.
+        """
         machine, freed = self._here()
-        return choices(shape, machine, context=counted_tokens(context), freed=freed)
+        cache_dtype = self.cache_dtype_of(key) if key else "auto"
+        return choices(shape, machine, context=counted_tokens(context), freed=freed, cache_dtype=cache_dtype)
 
-    def best(self, shape: ModelShape, context: int = 0, stored: str = "") -> Fit:
+    def best(self, shape: ModelShape, context: int = 0, stored: str = "", key: str = "") -> Fit:
         """The dtype to take: what the engine would by itself, where that fits. `stored`: see `fit.resolve`."""
-        return best_choice(self.fits(shape, context), resolve("auto", self._here()[0], stored or shape.stored))
+        return best_choice(self.fits(shape, context, key), resolve("auto", self._here()[0], stored or shape.stored))
 
     def usual(self, shape: ModelShape, context: int = 0, stored: str = "") -> Fit:
         """The same with the memory that this machine has free as a rule, whatever else runs just now."""

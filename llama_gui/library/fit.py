@@ -153,11 +153,20 @@ def estimate(
 
 
 def choices(
-    shape: ModelShape, machine: Machine, *, context: int = COUNTED_TOKENS, chats: int = 1, freed: int = 0
+    shape: ModelShape,
+    machine: Machine,
+    *,
+    context: int = COUNTED_TOKENS,
+    chats: int = 1,
+    freed: int = 0,
+    cache_dtype: str = "auto",
 ) -> tuple[Fit, ...]:
-    """Every dtype that we offer on this device, the most exact first."""
+    """Every dtype that we offer on this device, the most exact first. `freed`, `cache_dtype`: see `estimate`."""
     offered = [dtype for dtype in OFFERED_DTYPES if machine.device in _DEVICES.get(dtype, (machine.device,))]
-    return tuple(estimate(shape, machine, dtype, context=context, chats=chats, freed=freed) for dtype in offered)
+    return tuple(
+        estimate(shape, machine, dtype, context=context, chats=chats, freed=freed, cache_dtype=cache_dtype)
+        for dtype in offered
+    )
 
 
 def best_choice(fits: Iterable[Fit], preferred: str) -> Fit:

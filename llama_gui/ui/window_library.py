@@ -62,6 +62,7 @@ class WindowLibrary(QObject):
         self.line.clicked.connect(self.show_models)
         desk, host = parts.desk, parts.host
         desk.adviser.freed = desk.planner.freed = self._freed
+        desk.adviser.cache_dtype_of = self._cache_dtype_of
         desk.downloads.totals_changed.connect(self._show_totals)
         desk.downloads.finished.connect(self._on_finished)
         desk.downloads.trouble.connect(self.told)
@@ -131,6 +132,10 @@ class WindowLibrary(QObject):
         models = self._parts.host.models
         engines = [models.engine_of(key) for key in models.loaded_keys()]
         return sum(engine.stats().weight_bytes for engine in engines if engine is not None)
+
+    def _cache_dtype_of(self, key: str) -> str:
+        options = self._parts.settings().load_options.get(key)
+        return "auto" if options is None else options.cache_dtype
 
     @Slot(str, object)
     def _on_loaded(self, key: str, _info: ModelInfo) -> None:

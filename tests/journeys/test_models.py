@@ -327,6 +327,9 @@ def test_how_a_model_is_loaded_is_chosen_and_remembered(window: MainWindow, qtbo
     qtbot.waitUntil(lambda: len(window._host.models._threads) == 2, timeout=SECONDS)
     kept: UserSettings = window.kept_settings[-1]  # pyright: ignore[reportAttributeAccessIssue]
     assert kept.load_options == {tiny: LoadOptions("float32")}
+    window.models.set_options(tiny, LoadOptions("float32", cache_dtype="int8"))
+    adviser = window.library._parts.desk.adviser
+    assert [adviser.cache_dtype_of(key) for key in (tiny, STARTER)] == ["int8", "auto"]
 
 
 def options_dialog(qtbot: QtBot, window: MainWindow) -> LoadDialog:

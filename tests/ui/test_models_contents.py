@@ -43,3 +43,18 @@ def test_a_verdict_says_how_long_a_chat_it_counts_with(qapp, context: int, count
     item = ShelfItem(ModelEntry("x", "/models/x", 10**9), shape=SHAPE, context=context)
     assert shelf_content(item, adviser).counted == counted
     assert adviser.close()
+
+
+def test_a_verdict_counts_chats_as_they_are_kept(qapp):
+    machine = Machine(32 * 10**9, 24 * 10**9, has_kernels=True, bandwidth=2e10)
+    adviser = FitAdviser(machine=lambda _bandwidth: machine, bandwidth=lambda: 1e10)
+    adviser.cache_dtype_of = {"/models/x": "int8", "/models/y": "auto"}.__getitem__
+    small, usual = (
+        shelf_content(ShelfItem(ModelEntry("x", path, 10**9), shape=SHAPE, context=4096), adviser).fits
+        for path in ("/models/x", "/models/y")
+    )
+    assert usual == adviser.fits(SHAPE, 4096)
+    for one, other in zip(small, usual, strict=True):
+        assert 0.25 < one.cache / other.cache < 0.6  # of float32, or of bfloat16
+        assert one.weights == other.weights
+    assert adviser.close()

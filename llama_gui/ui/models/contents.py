@@ -191,7 +191,7 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
     facts += [item.keeper] if item.keeper else []
     facts += [translate("Models", "last used {}").format(used)] if used else []
     fit = (
-        adviser.best(item.shape, item.context, gguf_dtype(gguf_kind(entry.path)))
+        adviser.best(item.shape, item.context, gguf_dtype(gguf_kind(entry.path)), entry.key)
         if item.shape and not entry.is_starter
         else None
     )
@@ -217,9 +217,9 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
         title=plain(entry.name),
         lead=lead if entry.is_starter else "",
         facts=tuple(facts),
-        fits=adviser.fits(shape, item.context) if shape else (),
+        fits=adviser.fits(shape, item.context, entry.key) if shape else (),
         counted=counted_tokens(item.context),
-        best=adviser.best(shape, item.context, stored).dtype if shape else "",
+        best=adviser.best(shape, item.context, stored, entry.key).dtype if shape else "",
         is_rounded=stored in ("int8", "int4"),
         verdict_note=translate("Models", "An estimate from the size of the file.") if item.is_guessed else "",
     )
