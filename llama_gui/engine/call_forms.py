@@ -15,7 +15,7 @@ from llama_gui.engine.structured_output import WHITESPACE, GrammarCompiler
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import UserError
 from llama_gui.tool_calls import ANY_OBJECT, Manner, Parameters, call_schema, calls_schema, parameters_of
-from llama_gui.tool_calls.manners import HARMONY
+from llama_gui.tool_calls.manners import HARMONY, HARMONY_ROLE
 
 _MOST_KEPT = 8
 _LARK = """%llguidance {{"no_forcing": true}}
@@ -62,7 +62,7 @@ class CallForms:
             return ()
 
     def _compiled_all(self, parameters: Parameters) -> tuple[CallForm, ...]:
-        manners = (HARMONY,) if self._marks is not None else self._manners
+        manners = (HARMONY, HARMONY_ROLE) if self._marks is not None else self._manners
         if self._compiled(parameters, manners[0]) is None:
             parameters = {
                 name: schema if self._compiled({name: schema}, manners[0]) else ANY_OBJECT
@@ -73,7 +73,7 @@ class CallForms:
 
     def _compiled(self, parameters: Parameters, manner: Manner) -> CallForm | None:
         marks = self._marks
-        lark = self._lark(parameters, manner) if marks is None else _harmony_lark(parameters, marks)
+        lark = self._lark(parameters, manner) if marks is None else _harmony_lark(parameters, marks, manner)
         matcher = self._compiler.matcher(lark)
         if matcher.is_error():
             return None
@@ -112,17 +112,18 @@ class CallForms:
         return written if token_id is None else f"{written} | <[{token_id}]>"
 
 
-def _harmony_lark(parameters: Parameters, marks: Marks) -> str:
-    """From the mark of the channel on; the arguments of each function follow its schema, and a mark ends the call."""
+def _harmony_lark(parameters: Parameters, marks: Marks, manner: Manner) -> str:
+    """From the manner's mark on; the arguments of each function follow its schema, and a mark ends the call."""
+    first, channel = (marks.channel, "") if manner is HARMONY else (marks.start, f'<[{marks.channel}]> "commentary" ')
     apart = "ws" if marks.constrain is None else f"(ws? <[{marks.constrain}]> | ws)"
     rules = {"between": f'({apart} "json")? ws? <[{marks.message}]>'}
     for number, (name, schema) in enumerate(parameters.items()):
-        rules[f"one_{number}"] = f"{json.dumps(name)} between arguments_{number}"
+        rules[f"one_{number}"] = f"{json.dumps(name)} {channel}between arguments_{number}"
         rules[f"arguments_{number}"] = _json(schema)
     ways = " | ".join(f"one_{number}" for number in range(len(parameters)))
-    opening = json.dumps(HARMONY.mark.removeprefix("<|channel|>"))
+    opening = json.dumps(manner.mark.partition("|>")[2])
     text = "\n".join(f"{name}: {rule}" for name, rule in rules.items())
-    return _LARK.format(start=f"<[{marks.channel}]> {opening} ({ways}) <[{marks.call}]>", rules=text)
+    return _LARK.format(start=f"<[{first}]> {opening} ({ways}) <[{marks.call}]>", rules=text)
 
 
 def _json(schema: Mapping[str, Any]) -> str:

@@ -240,10 +240,18 @@ class RequestReader:
         if not forms:
             return None
         grammar = CallGrammar(forms, self._tokenizer.token_bytes, self._drawable, self._opening_tag(prompt))
-        for token_id in request.answer_token_ids:
+        for token_id in (*self._header(prompt), *request.answer_token_ids):
             if token_id not in self._eos_token_ids:
                 grammar.follow(token_id)
         return grammar
+
+    def _header(self, prompt: list[int]) -> list[int]:
+        """The beginning of a message in which `prompt` ends, where an answer is several: a call may go on with it."""
+        tail = prompt[-_TAG_TOKENS:]
+        marks = self._marks
+        if marks is None or marks.start not in tail or marks.message in tail[tail.index(marks.start) :]:
+            return []
+        return tail[tail.index(marks.start) :]
 
     def _opening_tag(self, prompt: list[int]) -> str:
         return thinking_tag(self._tokenizer.decode(prompt[-_TAG_TOKENS:], skip_special_tokens=False))

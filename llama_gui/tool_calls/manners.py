@@ -50,6 +50,8 @@ PYTHON_TAG = Manner("<|python_tag|>", has_list=False, key="parameters")
 BARE = Manner("", has_list=False, key="parameters")
 
 HARMONY = Manner("<|channel|>commentary to=functions.", has_list=False)
-"""gpt-oss's, of which an answer's text holds nothing: it comes as Hermes' (`engine/harmony.py`)."""
+HARMONY_ROLE = Manner("<|start|>assistant to=functions.", has_list=False)
+"""gpt-oss's, which names the function behind the channel or before it. An answer's text holds nothing of either: they
+come as Hermes' (`engine/harmony.py`)."""
 
 MANNERS = (HERMES, TOOL_CALL_TOKEN, MISTRAL, FUNCTOOLS, PYTHON_TAG, BARE)

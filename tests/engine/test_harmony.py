@@ -33,6 +33,7 @@ WEATHER = {
 }
 THOUGHT = "<|channel|>analysis<|message|>Hm, 日本.<|end|><|start|>assistant"
 CALL = "<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{}<|call|>"
+NAMED_FIRST = " to=functions.weather<|channel|>commentary json<|message|>{}<|call|>"
 PREAMBLE = "<|channel|>commentary<|message|>Let me look.<|end|><|start|>assistant"
 CALLED = '<tool_call>\n{{"name": "weather", "arguments": {}}}\n</tool_call>'
 
@@ -499,6 +500,11 @@ def prefers(engine, answer):
         CALL.replace("weather", "wether").format("{}"),
         CALL.replace(" <|constrain|>json", "").format("no object"),
         THOUGHT + CALL.format("[1, 2]"),
+        NAMED_FIRST.format('{"days": 3}'),
+        NAMED_FIRST.format('{"days": "three"}'),
+        NAMED_FIRST.replace("weather", "wether").format("{}"),
+        THOUGHT + NAMED_FIRST.format("[1, 2]"),
+        PREAMBLE + NAMED_FIRST.replace(" json", "").format("no object"),
     ],
 )
 def test_a_call_is_kept_well_formed(engine, answer):
