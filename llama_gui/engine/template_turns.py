@@ -121,7 +121,7 @@ def _reply_to(call: Any, replies: Sequence[Turn]) -> Turn | None:
 
 def told_to_user(turns: Sequence[Turn]) -> list[Turn]:
     """What the system says in the midst, as words of the user: behind the last ones, or the last reply; else before the
-    next ones. So what stands before it stays the same from one request to the next.
+    next ones, or behind the next reply. So what stands before it stays the same from one request to the next.
     """
     found: list[Turn] = []
     told = ""
@@ -134,6 +134,8 @@ def told_to_user(turns: Sequence[Turn]) -> list[Turn]:
             continue
         if told and turn["role"] == "user":
             turn = {**turn, "content": _behind(told, turn["content"])}
+        elif told and turn["role"] == "tool":  # a call and its reply stay together
+            turn = {**turn, "content": _behind(turn["content"], told)}
         elif told:
             found.append({"role": "user", "content": told})
         told = ""

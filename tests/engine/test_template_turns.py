@@ -132,6 +132,13 @@ def test_what_the_system_says_in_the_midst_changes_nothing_before_it():
     assert [t["role"] for t in told_to_user(turns(hello, LATER, hello))] == ["assistant", "user", "assistant"]
 
 
+def test_what_the_system_says_stands_between_no_call_and_its_reply():
+    found = told_to_user(turns(ASKED, CALLED, LATER, *REPLIES))
+    assert [t["role"] for t in found] == ["user", "assistant", "tool", "tool"]
+    assert found[2]["content"] == f"{REPLIES[0].content}\n\n{LATER.content}"
+    assert found[:-1] == told_to_user(turns(ASKED, CALLED, LATER, *REPLIES[:-1]))
+
+
 def test_a_model_without_a_template_reads_them_too():
     prompt = plain_prompt([ASKED, CALLED, *REPLIES])
     assert prompt.endswith("User: [now replied:]\nnoon in Rome\n\n[now replied:]\none in Oslo\nAssistant:")
