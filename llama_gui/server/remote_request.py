@@ -102,7 +102,9 @@ def remote_body(request: GenerateRequest, model: str, dialect: Dialect) -> tuple
     )
     _require(not request.answer_token_ids, "answer_token_ids", "given", "left out: give answer_text")
     if request.thinking_budget is not None:
-        _require(dialect in _BUDGET, "thinking_budget", request.thinking_budget, "left out: this server has none")
+        _require(
+            dialect in _BUDGET, "thinking_budget", request.thinking_budget, "left out: this server does not know it"
+        )
         body[_BUDGET[dialect]] = request.thinking_budget
     if request.messages is not None:
         return "chat/completions", body | _chat(request, dialect)
