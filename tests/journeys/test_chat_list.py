@@ -476,6 +476,15 @@ def test_a_search_shows_the_message(window, qtbot):
     assert field.text() == ""
 
 
+def test_down_leads_from_the_empty_search_into_the_list(window, qtbot):
+    trigger(window, "search")
+    qtbot.waitUntil(window.sidebar.search.hasFocus)
+    qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Up)
+    assert window.sidebar.search.hasFocus()
+    qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Down)
+    qtbot.waitUntil(window.sidebar.view.hasFocus)
+
+
 def test_a_search_ends_with_a_click_on_its_cross(window, qtbot):
     field = window.sidebar.search
     qtbot.keyClicks(field, "tram")

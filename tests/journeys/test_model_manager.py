@@ -396,6 +396,10 @@ def test_what_goes_wrong_is_said_calmly(open_starter: OpenWindow, hub: FakeHub, 
 
     options = models.show_options()
     options.offline.setChecked(True)
+    qtbot.waitUntil(lambda: "Offline mode" in models.search.message.text())
+    options.offline.setChecked(False)
+    qtbot.waitUntil(lambda: "Only then" in models.search.message.text())
+    options.offline.setChecked(True)
     options.limit.setCurrentIndex(options.limit.findData(2_000_000))
     options.add_folder("/elsewhere")
     settings = window.kept_settings[-1]  # pyright: ignore[reportAttributeAccessIssue]

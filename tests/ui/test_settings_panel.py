@@ -155,6 +155,14 @@ def test_the_slider_moves_by_mouse_and_keys(panel, qtbot):
     assert panel.rows["top_p"].value() == 0.01
 
 
+def test_an_assistive_program_moves_the_slider(panel, qtbot):
+    """Qt's interface for them sets the number of steps."""
+    row = panel.rows["temperature"]
+    with qtbot.waitSignal(panel.settings_edited) as edited:
+        row.slider.setValue(14)
+    assert edited.args[0].sampling.temperature == row.value() == pytest.approx(0.7)
+
+
 @pytest.mark.parametrize("direction", [Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft])
 def test_the_ring_of_the_keyboard_is_whole_at_the_end_of_the_line(panel, qtbot, direction):
     panel.setLayoutDirection(direction)
