@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from llama_gui.engine.fields import AGAIN, brief, brief_list, check_regular, read_json, shown, unambiguous
-from llama_gui.engine.weight_rows import WeightRows
+from llama_gui.engine.weight_rows import WeightRows, in_halves
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.paths import as_unicode
 
@@ -71,7 +71,7 @@ class Checkpoint:
 
     `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading. `text_only`:
     the vision network is left aside, and the text network's weights have the names that they have in a checkpoint of
-    their own.
+    their own. `paired_heads`: of how many heads the rows of a weight are, where they are in pairs; see `in_halves`.
 
     Raises:
         ModelNotFoundError: there is no weight file, or a shard that the index names is missing.
@@ -79,10 +79,18 @@ class Checkpoint:
         UnsupportedModelError: the folder holds pickle files only, or quantised weights.
     """
 
-    def __init__(self, folder: Path, on_read: Callable[[int], None] | None = None, *, text_only: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        on_read: Callable[[int], None] | None = None,
+        *,
+        text_only: bool = False,
+        paired_heads: Mapping[str, int] | None = None,
+    ) -> None:
         self.folder = folder
         self._on_read = on_read
         self._text_only = text_only
+        self._paired_heads = paired_heads or {}
         self._stack = ExitStack()
         self._files: dict[str, tuple[Path, Any, str]] = {}
         """The file, its handle, and what the weight is called there."""
@@ -185,7 +193,8 @@ class Checkpoint:
         if not extremes.isfinite().all():
             file, _, _ = self._files[name]
             raise BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {AGAIN}")
-        return tensor
+        heads = self._paired_heads.get(name)
+        return tensor if heads is None else in_halves(tensor, heads)
 
     def raw(self, name: str, part: int | None = None) -> Tensor:
         """As `tensor`, whatever it holds: bytes, say."""

@@ -18,8 +18,8 @@ FILE_DTYPES = ("float32", "float16", "bfloat16")
 _REFUSED = ("attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention")
 """What relatives of Gemma 3 have."""
 
-_CLIPPING = "clip_qkv"
-"""What the first OLMo had, and OLMoE's config.json has a place for."""
+_REFUSED_ELSEWHERE = ("clip_qkv", "use_bias")
+"""What the first OLMo had, and OLMoE's config.json has a place for; and what no released ERNIE 4.5 has."""
 
 _QUANTISATION = "quantization_config"
 
@@ -52,6 +52,8 @@ class NetworkConfig:
     """Each head of queries and keys is normed before it is rotated; see `whole_qk_norm`."""
     fused: bool
     """The files hold queries, keys and values in one weight, and gate and up in another."""
+    paired: bool
+    """The files hold the rows of queries and keys in pairs; see `weight_rows.in_halves`."""
     sliding_window: int | None
     """How many of the last tokens, themselves included, the `sliding_layers` see; None: there are no such layers."""
     sliding_layers: frozenset[int]
@@ -164,6 +166,7 @@ def network_config(fields: Fields) -> NetworkConfig:
         mlp_bias=mlp_bias if family.mlp_bias is None else family.mlp_bias,
         qk_norm=family.qk_norm,
         fused=family.fused,
+        paired=family.paired,
         sliding_window=window,
         sliding_layers=sliding,
         unrotated_layers=_unrotated_layers(fields, family, layers)
@@ -282,7 +285,7 @@ def _refuse_options(fields: Fields, family: Family) -> None:
     name, known = ("hidden_activation", "gelu_pytorch_tanh") if family.is_gemma else ("hidden_act", "silu")
     if values.get(name, known) != known:
         raise UnsupportedModelError(f"{fields.file}: the activation {shown(values[name])} is not supported.")
-    for name in _REFUSED if family.is_gemma else (_CLIPPING,):
+    for name in _REFUSED if family.is_gemma else _REFUSED_ELSEWHERE:
         if values.get(name):
             raise UnsupportedModelError(f"{fields.file}: {name} is not supported. Choose another model.")
     method = values.get(_QUANTISATION)

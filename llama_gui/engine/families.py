@@ -40,6 +40,8 @@ class Family:
     """config.json has Granite's four multipliers."""
     fused: bool = False
     """Checkpoints hold queries, keys and values in one weight, and gate and up in another."""
+    paired: bool = False
+    """In checkpoints, too, the two numbers of a head that are turned against each other lie side by side."""
     rotates_partly: bool = False
     """`partial_rotary_factor` says which part of each head is rotated."""
     has_local_rope: bool = False
@@ -137,6 +139,22 @@ FAMILIES: dict[str, Family] = {
         window="by pattern",
         rotates_windows=True,
         defaults={"rms_norm_eps": 1e-5, "sliding_window": 4096, "sliding_window_pattern": 4},
+    ),
+    # ERNIE 4.5 0.3B
+    "Ernie4_5ForCausalLM": Family(
+        "ernie4_5",
+        qkv_bias=False,
+        out_bias=False,
+        mlp_bias=False,
+        paired=True,
+        defaults={
+            "head_dim": 128,
+            "max_position_embeddings": 131072,
+            "num_key_value_heads": 2,
+            "rms_norm_eps": 1e-5,
+            "rope_theta": 5e5,
+            "tie_word_embeddings": True,
+        },
     ),
     # Seed-OSS 36B
     "SeedOssForCausalLM": Family(

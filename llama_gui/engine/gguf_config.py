@@ -18,6 +18,7 @@ from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
 from llama_gui.engine.gguf_weights import read_numbers
 from llama_gui.engine.rope_config import RopeConfig
 from llama_gui.engine.rotary import inverse_frequencies
+from llama_gui.engine.weight_shapes import paired_heads
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
 ARCHITECTURES = {
@@ -34,9 +35,10 @@ ARCHITECTURES = {
     "olmoe": "OlmoeForCausalLM",
     "seed_oss": "SeedOssForCausalLM",
     "exaone4": "Exaone4ForCausalLM",
+    "ernie4_5": "Ernie4_5ForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
 }
-_PAIRED = ("llama", "smollm3", "granite", "granitemoe")
+_PAIRED = ("llama", "smollm3", "granite", "granitemoe", "ernie4_5")
 """Whose queries and keys are stored with the halves of a head in turn."""
 
 _MULTIPLIERS = {
@@ -201,16 +203,8 @@ class GgufConfig:
         return {**sizes, "partial_rotary_factor": share}
 
     def turned_heads(self, config: NetworkConfig) -> dict[str, int]:
-        """Weight -> heads, for the weights whose rows are in pairs; see `gguf_weights`."""
-        if self._prefix.removesuffix(".") not in _PAIRED:
-            return {}
-        heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
-        return {
-            f"model.layers.{layer}.self_attn.{name}.{part}": count
-            for layer in range(config.num_hidden_layers)
-            for name, count in heads.items()
-            for part in ("weight", "bias")
-        }
+        """Weight -> heads, for the weights whose rows are in pairs."""
+        return paired_heads(config) if self._prefix.removesuffix(".") in _PAIRED else {}
 
     def defaults(self) -> GenerationDefaults:
         """How to sample, where the file recommends it, and which tokens end an answer."""

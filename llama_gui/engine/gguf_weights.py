@@ -22,7 +22,7 @@ from llama_gui.engine.gguf_grids import GRID_KINDS, points_of
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, POST_NORM, ROPE_DIVISORS, engine_name, stored_name
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
-from llama_gui.engine.weight_rows import WeightRows
+from llama_gui.engine.weight_rows import WeightRows, in_halves
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
 _FUSED = ".attn_qkv.weight"
@@ -35,7 +35,7 @@ class GgufWeights:
     """The open files of one model, as `Checkpoint` is for safetensors. A context manager.
 
     `turned_heads`: of how many heads the rows of a weight are, where the file has them in another order (see
-    `_in_halves`). `kernels`: our own, where there are some; they dequantise several times as fast.
+    `in_halves`). `kernels`: our own, where there are some; they dequantise several times as fast.
 
     Raises:
         BrokenModelError: two files hold the same tensor.
@@ -114,7 +114,7 @@ class GgufWeights:
             flat[done : done + len(numbers)] = numbers.to(device)
             done += len(numbers)
         heads = self._turned_heads.get(name)
-        return weight if heads is None else _in_halves(weight, heads)
+        return weight if heads is None else in_halves(weight, heads)
 
     def borrowed(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
         """As `weight`."""
@@ -149,7 +149,7 @@ class GgufWeights:
             if not _is_finite(data, tensor.kind):
                 raise _not_finite(tensor)
             rows = data.view(-1, tensor.size // out)
-            yield rows if heads is None else _in_halves(rows, heads)
+            yield rows if heads is None else in_halves(rows, heads)
 
     def _pieces(self, tensor: StoredTensor, size: int) -> Iterator[Tensor]:
         yield from _pieces(self._stream(tensor), tensor, size, self._numbers_of)
@@ -264,12 +264,3 @@ def _fill(stream: BinaryIO, tensor: StoredTensor, start: int, part: memoryview) 
             done += count
     except OSError as error:
         raise BrokenModelError(f"{tensor.file}: {tensor.name} cannot be read: {error}. {AGAIN}") from error
-
-
-def _in_halves(weight: Tensor, heads: int) -> Tensor:
-    """Rows of queries or keys as Hugging Face orders them: a head's first halves of all pairs, then the second ones.
-
-    Files of the llama architecture have the two rows of a pair side by side, as Meta's own checkpoints.
-    """
-    pairs = weight.view(heads, weight.shape[0] // heads // 2, 2, *weight.shape[1:])
-    return pairs.transpose(1, 2).reshape(weight.shape)

@@ -44,7 +44,7 @@ from llama_gui.engine.network_loader import NetworkLoader
 from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.engine.weight_shapes import weight_shapes
+from llama_gui.engine.weight_shapes import paired_heads, weight_shapes
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError
 from llama_gui.paths import as_unicode
 from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadPlan, LoadProgress, ModelInfo
@@ -172,7 +172,8 @@ class FolderModel(ModelFiles):
         """See `Checkpoint`."""
         if self.config.has_sinks:
             return GptOssCheckpoint(self._folder, on_read, is_packed=bool(self.config.stored_kind))
-        return Checkpoint(self._folder, on_read, text_only=self.config.reads_pictures)
+        paired = paired_heads(self.config) if self.config.paired else None
+        return Checkpoint(self._folder, on_read, text_only=self.config.reads_pictures, paired_heads=paired)
 
     def source(self, precision: Precision) -> str:
         """Says what is left aside, and what is done to experts in MXFP4."""

@@ -9,6 +9,16 @@ import torch
 from torch import Tensor
 
 
+def in_halves(weight: Tensor, heads: int) -> Tensor:
+    """Rows of queries or keys as most folders order them: a head's first halves of all pairs, then the second ones.
+
+    GGUF files of the llama architecture, Meta's own checkpoints and folders of ERNIE have the two rows of a pair side
+    by side.
+    """
+    pairs = weight.view(heads, weight.shape[0] // heads // 2, 2, *weight.shape[1:])
+    return pairs.transpose(1, 2).reshape(weight.shape)
+
+
 @dataclass(frozen=True, slots=True)
 class WeightRows:
     """A weight ``[out, in]`` in `parts`, which are only read, one at a time and once.

@@ -50,6 +50,17 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     return shapes
 
 
+def paired_heads(config: NetworkConfig) -> dict[str, int]:
+    """Weight -> heads, for the weights whose rows are in pairs in some files; see `weight_rows.in_halves`."""
+    heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+    return {
+        f"model.layers.{layer}.self_attn.{name}.{part}": count
+        for layer in range(config.num_hidden_layers)
+        for name, count in heads.items()
+        for part in ("weight", "bias")
+    }
+
+
 def _expert_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
     """Of one layer."""
     names = experts.names

@@ -40,6 +40,7 @@ ARCHITECTURES = frozenset(
         "OlmoeForCausalLM",
         "SeedOssForCausalLM",
         "Exaone4ForCausalLM",
+        "Ernie4_5ForCausalLM",
         "GraniteForCausalLM",
         "MixtralForCausalLM",
         "Qwen3MoeForCausalLM",
@@ -71,6 +72,7 @@ MODEL_TYPES = frozenset(
         "olmoe",
         "seed_oss",
         "exaone4",
+        "ernie4_5",
         "gpt_oss",
     }
 )

@@ -79,8 +79,8 @@ class ModelShape:
         if is_gemma:  # with pictures, the network for text is described by a part
             config = {**_GEMMA3, **(inner if isinstance(inner, dict) else config)}
         heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
-        default_head = 128 if kind in ("qwen3", "seed_oss") else hidden // heads
-        default_kv_heads = 4 if kind == "qwen3_moe" else heads
+        default_head = 128 if kind in ("qwen3", "seed_oss", "ernie4_5") else hidden // heads
+        default_kv_heads = {"qwen3_moe": 4, "ernie4_5": 2}.get(str(kind), heads)
         experts = _experts(config) if kind in _MIXTURES else (1, 1)
         inner = "moe_intermediate_size" if kind in _MIXTURES and "moe_intermediate_size" in config else None
         is_gpt_oss = kind == _GPT_OSS
@@ -92,7 +92,7 @@ class ModelShape:
             heads=heads,
             kv_heads=_integer(config, "num_key_value_heads", default_kv_heads),
             head_dim=_integer(config, "head_dim", 64 if is_gpt_oss else default_head),
-            is_tied=config.get("tie_word_embeddings", kind == "smollm3" or is_gemma) is True,
+            is_tied=config.get("tie_word_embeddings", kind in ("smollm3", "ernie4_5") or is_gemma) is True,
             has_qkv_bias=kind == "qwen2" or config.get("attention_bias", is_gpt_oss or kind == "seed_oss") is True,
             has_head_norms=kind in ("qwen3", "qwen3_moe", "exaone4") or is_gemma,
             has_post_norms=is_gemma,

@@ -187,6 +187,12 @@ def test_what_relatives_of_gemma_3_have(read, changes, said):
         read(**GEMMA, **changes)
 
 
+def test_ernie_with_biases_is_refused(read):
+    assert read(architectures=["Ernie4_5ForCausalLM"], model_type="ernie4_5", use_bias=False).paired
+    with pytest.raises(UnsupportedModelError, match="use_bias is not supported"):
+        read(architectures=["Ernie4_5ForCausalLM"], model_type="ernie4_5", use_bias=True)
+
+
 def test_olmoe_that_clips_is_refused(read):
     sizes = {"architectures": ["OlmoeForCausalLM"], "model_type": "olmoe", "num_experts": 8, "num_experts_per_tok": 2}
     assert read(**sizes, clip_qkv=None).whole_qk_norm

@@ -36,6 +36,7 @@ SHAPES_AND_DTYPES = [
         ("granite-moe", "int8"),
         ("olmoe", "bfloat16"),
     ),
+    ("ernie", "int8"),
     *itertools.product(("gpt-oss",), ("float32", "bfloat16", "int8", "int4")),
     *((shape, "bfloat16/int8") for shape in ("mistral", "phi4-mini", "granite-moe", "qwen3", "gpt-oss")),
     *(("gemma3", "int8/int8"), ("tinyllama", "float32/int8")),

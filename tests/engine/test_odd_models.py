@@ -140,6 +140,8 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "EXAONE 4 1.2B": ("exaone4", {"sliding_window": None, "sliding_window_pattern": None,
                                   "layer_types": 5 * ["full_attention"], "tie_word_embeddings": True}),
     "EXAONE 4 that says little": ("exaone4", {"layer_types": ..., "sliding_window_pattern": ...}),
+    "ERNIE that says little": ("ernie", dict.fromkeys((
+        "head_dim", "num_key_value_heads", "rms_norm_eps", "rope_theta", "rope_scaling", "use_bias"), ...)),
     "fields that are null": ("llama-2", {"num_key_value_heads": None, "head_dim": None, "rope_scaling": None}),
     "no architectures": ("llama-2", {"architectures": None}),
     "a large eps": ("llama-3.1", {"rms_norm_eps": 0.1}),

@@ -32,6 +32,7 @@ ARCHITECTURES = {
     "OlmoeForCausalLM": "olmoe",
     "SeedOssForCausalLM": "seed_oss",
     "Exaone4ForCausalLM": "exaone4",
+    "Ernie4_5ForCausalLM": "ernie4_5",
 }
 PAIRED = ("llama", "smollm3", "granite", "granitemoe")
 _SPREADS = {

@@ -25,13 +25,13 @@ from tests.fakes.tiny_tokenizers import (
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss",
-    "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4",
+    "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
     "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "olmo2", "olmo3", "olmoe",
-    "seed-oss", "exaone4",
+    "seed-oss", "exaone4", "ernie",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
@@ -133,6 +133,8 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
     # That there are biases, but for that of the output, only the family says.
     "seed-oss": {"architectures": ["SeedOssForCausalLM"], "model_type": "seed_oss", "attention_bias": ...,
                  "head_dim": 32, "rope_theta": 1e7, "rope_scaling": {"rope_type": "default"}, "pad_token_id": None},
+    "ernie": {"architectures": ["Ernie4_5ForCausalLM"], "model_type": "ernie4_5", "head_dim": 24, "use_bias": False,
+              "rope_theta": 5e5, "rope_scaling": None, "pad_token_id": None},
     # The fourth layer, which sees all, does not know positions.
     "exaone4": {"architectures": ["Exaone4ForCausalLM"], "model_type": "exaone4", "num_hidden_layers": 5,
                 "head_dim": 16, "sliding_window": 35, "sliding_window_pattern": "LLLG", "rope_theta": 1e6,
@@ -160,7 +162,7 @@ def write_tiny_llama(
         tokenizer, bos, eos, template = gemma_tokenizer(), "<bos>", "<eos>", GEMMA_TEMPLATE
     elif shape == "gpt-oss":
         tokenizer, bos, eos, template = harmony_tokenizer(), "<|startoftext|>", "<|return|>", HARMONY_TEMPLATE
-    elif shape in ("tinyllama", "llama-2", "mistral", "mixtral"):
+    elif shape in ("tinyllama", "llama-2", "mistral", "mixtral", "ernie"):
         tokenizer, bos, eos, template = sentencepiece_tokenizer(), "<s>", "</s>", ZEPHYR_TEMPLATE
     else:
         tokenizer, bos, eos = byte_level_tokenizer(), "<|begin_of_text|>", "<|eot_id|>"
