@@ -6114,10 +6114,6 @@
         <translation>weglassen (dieser Server befolgt nur JSON-Schemata)</translation>
     </message>
     <message>
-        <source>left out: this server has none</source>
-        <translation>weglassen (dieser Server hat keines)</translation>
-    </message>
-    <message>
         <source>left out: this server reads texts</source>
         <translation>weglassen (dieser Server liest Texte)</translation>
     </message>
