@@ -6,12 +6,15 @@ How many tokens are guessed is a matter of odds. The longer the run that reads t
 is right; each answer learns how often. A guess is made while the tokens to be expected are worth the time of its row.
 """
 
+import time
 from array import array
+from collections.abc import Callable
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
 
 import numpy as np
 
+from llama_gui.engine.look_worth import LookWorth
 from llama_gui.engine.sequence import Sequence
 
 _LONGEST = 8  # tokens; longer runs are hardly ever wrong more seldom
@@ -26,10 +29,14 @@ so that what went wrong is tried again some day. From texts and programs, see `t
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What guesses cost: `row` is what one adds to a step of so many answers, as a share of it."""
+    """What guesses cost: `row` is what one adds to a step of so many answers, as a share of it.
+
+    `step`: the seconds of a step without guesses; 0: they are not known.
+    """
 
     answers: int
     row: float
+    step: float = 0.0
 
 
 class Odds:
@@ -130,13 +137,25 @@ class PromptLookup:
     most_guesses = 16
     weight_bytes = kv_bytes = 0
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
         self._answers: dict[int, _Answer] = {}
         self._earlier: dict[str, EarlierAnswers] = {}
 
     def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
         """See `Proposer.propose`."""
-        answer = self._answers.setdefault(sequence.number, _Answer())
+        answer = self._answers.get(sequence.number)
+        if answer is None:
+            answer = self._answers[sequence.number] = _Answer()
+        if not answer.worth.is_due():
+            return []
+        began = self._clock()
+        guesses = self._look(sequence, answer, most, price)
+        answer.price = price
+        answer.worth.record_look(self._clock() - began, price.step / price.answers)
+        return guesses
+
+    def _look(self, sequence: Sequence, answer: "_Answer", most: int, price: Price) -> list[int]:
         known = sequence.tokens
         run, place = answer.grams.find(known)
         earlier = self._earlier_to(sequence.asker)
@@ -152,6 +171,8 @@ class PromptLookup:
         answer = self._answers.get(sequence.number)
         if answer is not None:
             answer.asked.record(answer.run, guessed, right)
+            price = answer.price
+            answer.worth.record_guesses(price.step * (right / price.answers - price.row * guessed))
 
     def forget(self, sequence: Sequence) -> None:
         """See `Proposer.forget`. What it has written may help with other answers to the same asker."""
@@ -171,6 +192,8 @@ class _Answer:
     """What is known of one answer. `asked` and `run`: the odds of the last guesses, and of how many equal tokens."""
 
     def __init__(self) -> None:
+        self.worth = LookWorth()
+        self.price = Price(1, 0.0)
         self.grams = Grams()
         self.odds = self.asked = Odds()
         self.odds_earlier = Odds(trust=0.5)

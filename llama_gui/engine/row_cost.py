@@ -44,6 +44,11 @@ class RowCost:
         row, base = self._line()
         return min(max(row / base, _LEAST), _MOST) if base > 0 else _MOST
 
+    @property
+    def step_seconds(self) -> float:
+        """Of a step without guesses; 0: nothing is known."""
+        return max(self._line()[1], 0.0) if self._count else 0.0
+
     def _line(self) -> tuple[float, float]:
         """Seconds for each row, and of a step without any."""
         mean_rows, mean = self._rows / self._count, self._seconds / self._count

@@ -113,7 +113,9 @@ class Speculator:
             turn = self._steps // _TRY_EVERY % 2
             row, most = _TRIED_AT, min(turn * _TRIED, self.proposer.most_guesses // decodes)
         most = min(most, sequence.tokens_left - 1)
-        return self.proposer.propose(sequence, most, Price(decodes, row)) if most > 0 else []
+        if most <= 0:
+            return []
+        return self.proposer.propose(sequence, most, Price(decodes, row, self._costs[decodes].step_seconds))
 
     def record(self, sequence: Sequence, guessed: int, right: int) -> None:
         """What came of guesses."""
