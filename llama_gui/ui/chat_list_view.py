@@ -1,6 +1,7 @@
 """The list of chats with its keys: open, name, fold, put into the bin, and the menu; choose several, and drag them."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from PySide6.QtCore import (
     QEvent,
@@ -28,7 +29,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QAbstractItemDelegate, QApplication, QFrame, QListView, QWidget
+from PySide6.QtWidgets import QAbstractItemDelegate, QApplication, QFrame, QLineEdit, QListView, QWidget
 
 from llama_gui.bridge.item_models import ChatListItemModel, ChatRole
 from llama_gui.ui import chat_dragging
@@ -55,6 +56,32 @@ def set_up_list(view: QListView, name: str) -> None:
     view.viewport().setAutoFillBackground(False)
 
 
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A name that is being typed, and what of it is marked, from where to the mark that blinks."""
+
+    text: str
+    begin: int
+    cursor: int
+
+    @classmethod
+    def of(cls, field: QWidget | None) -> "_Name | None":
+        """What stands in `field`; None where nobody types."""
+        if not isinstance(field, QLineEdit):
+            return None
+        cursor = field.cursorPosition()
+        ends = (field.selectionStart(), field.selectionEnd()) if field.hasSelectedText() else (cursor, cursor)
+        return cls(field.text(), ends[0] if cursor == ends[1] else ends[1], cursor)
+
+    def put_into(self, field: QWidget | None) -> None:
+        """Have it in another field."""
+        if isinstance(field, QLineEdit):
+            field.setText(self.text)
+            field.setSelection(self.begin, self.cursor - self.begin)
+            if self.begin == self.cursor:
+                field.setCursorPosition(self.cursor)
+
+
 class ChatListView(QListView):
     """Shows the chats of a model. It keeps its place when the list changes, and waits for a name that is typed."""
 
@@ -76,6 +103,7 @@ class ChatListView(QListView):
         self._place = 0
         self._kept_chat = ""  # that has the keyboard, while the list is another
         self._kept_choice: list[str] = []
+        self._kept_name: _Name | None = None
         self._is_choosing = False  # the click that is going on
         self._holds_chat = False
         self._target: str | None = None  # the group under the chats that are dragged
@@ -138,6 +166,7 @@ class ChatListView(QListView):
         self._place = self.verticalScrollBar().value()
         self._kept_chat = self.current_chat()
         self._kept_choice = self.chosen() if self.has_several() else []
+        self._kept_name = _Name.of(self.indexWidget(self.currentIndex()))
 
     @Slot()
     def _go_to_place(self) -> None:
@@ -146,6 +175,18 @@ class ChatListView(QListView):
         if self._kept_choice:
             self._choose_all(self._kept_choice)
         self.verticalScrollBar().setValue(self._place)
+        if self._kept_name is not None:
+            self._go_on_naming(self._kept_name)
+
+    def _go_on_naming(self, name: "_Name") -> None:
+        """Let the user type on, although the row is another: an answer has ended in some other chat."""
+        index = self.currentIndex()
+        if not index.isValid():
+            return
+        self.scrollTo(index)
+        self.setFocus()
+        self.edit(index)
+        name.put_into(self.indexWidget(index))
 
     # Several
 

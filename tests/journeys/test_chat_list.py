@@ -90,6 +90,25 @@ def test_f2_names_the_chat_in_front_from_anywhere_and_in_the_list_that_of_the_ro
     qtbot.waitUntil(lambda: titles(window) == ["Pinned", "Oslo", "Today", "Rome"])
 
 
+@pytest.mark.parametrize(("begin", "length"), [(4, 0), (1, 2), (3, -2)])
+def test_a_name_is_typed_on_while_the_list_changes(window, qtbot, begin, length):
+    view, (newest, oldest) = window.sidebar.view, window._book.summaries()
+    view.rename(oldest.id)
+    field = view.indexWidget(view.currentIndex())
+    qtbot.keyClicks(field, "Rome")
+    field.setSelection(begin, length) if length else field.setCursorPosition(begin)
+    cursor, marked = field.cursorPosition(), field.selectedText()
+    window.keeping.toggle_pin(newest.id)
+    qtbot.waitUntil(lambda: titles(window)[0] == "Pinned")
+    field = QApplication.focusWidget()
+    assert (field.text(), field.cursorPosition(), field.selectedText()) == ("Rome", cursor, marked)
+    field.deselect()
+    field.end(False)
+    qtbot.keyClicks(field, " in May")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "Rome in May" in titles(window))
+
+
 def test_f2_does_nothing_in_a_chat_in_which_nothing_was_said(window, qtbot):
     trigger(window, "sidebar")
     tab = window.deck.new_tab()
