@@ -81,7 +81,7 @@ def _answer(model: str, request: GenerateRequest, options: argparse.Namespace, p
         cache_dtype=options.cache_dtype,
         draft="auto",
         kernel_notes=paths.kernel_notes,
-        prompt_cache=paths.prompt_cache,
+        prompt_cache=paths.served_prompts,
         prompt_cache_bytes=kept,
     ) as engine:
         job = engine.submit(request)

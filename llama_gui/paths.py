@@ -90,8 +90,13 @@ class Paths:
 
     @property
     def prompt_cache(self) -> Path:
-        """What models have read of long conversations, as keys and values; read anew when it is gone."""
+        """What models have read of long chats of the window, as keys and values; read anew when it is gone."""
         return self.cache / "prompts"
+
+    @property
+    def served_prompts(self) -> Path:
+        """The same of what commands were asked: the bin and the preferences are about chats."""
+        return self.cache / "served-prompts"
 
     @property
     def starter_model(self) -> Path:

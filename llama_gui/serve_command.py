@@ -62,7 +62,7 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
         max_context=options.max_context,
         draft="auto",
         kernel_notes=paths.kernel_notes,
-        prompt_cache=paths.prompt_cache,
+        prompt_cache=paths.served_prompts,
         prompt_cache_bytes=kept,
     ) as pool:
         models = LazyModels(folders, lambda path: pool.engine(path, is_cancelled=ending.is_set))

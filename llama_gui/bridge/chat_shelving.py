@@ -1,12 +1,12 @@
 """What is done with chats as a whole: named, pinned, put into folders, put away, thrown away, and had back."""
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from llama_gui import prompt_folder
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.chats.bin import DeletedBranch
 from llama_gui.chats.store import ChatStore
@@ -151,7 +151,7 @@ class ChatShelving(QObject):
         def work(store: ChatStore) -> int:
             count = store.empty_bin()
             if prompts is not None:
-                shutil.rmtree(prompts, ignore_errors=True)  # a cache: it is made again
+                prompt_folder.empty(prompts)
             return count
 
         self._store.run(work, self._on_emptied, self._on_failed)

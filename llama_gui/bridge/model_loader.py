@@ -1,6 +1,5 @@
 """Brings models into memory for the host: those on this machine, and those on somebody else's."""
 
-import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
+from llama_gui import prompt_folder
 from llama_gui.bridge.engine_thread import EngineLike
 from llama_gui.bridge.load_order import LoadOrder
 from llama_gui.errors import ModelNotFoundError, UserError
@@ -91,7 +91,7 @@ class ModelLoader:
         from llama_gui.engine.shared_thread import SharedThread
 
         if not self._prompt_cache_bytes and self._prompt_cache is not None:
-            shutil.rmtree(self._prompt_cache, ignore_errors=True)  # what was kept before the user turned it off
+            prompt_folder.empty(self._prompt_cache)  # what was kept before the user turned it off
         order.tell_devices(hardware().devices)
         self._shared = self._shared or SharedThread()
         dtype, device = order.options.dtype, order.options.device

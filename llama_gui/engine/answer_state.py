@@ -18,6 +18,7 @@ _LATER: Mapping[str, Any] = {
     "tools": None,
     "is_chat": True,
     "thinking_budget": None,
+    "asker": "",
 }
 """Fields that the states of earlier versions lack, with the values that were in force then."""
 
@@ -51,6 +52,7 @@ class AnswerState:
     tools: Sequence[Mapping[str, Any]] | None = None
     is_chat: bool = True
     thinking_budget: int | None = None
+    asker: str = ""
     version: int = field(default=_VERSION)
 
     def request(self, logits_processor: Callable[[list[int], Any], Any] | None = None) -> GenerateRequest:
@@ -72,6 +74,7 @@ class AnswerState:
             skip_special_tokens=self.skip_special_tokens,
             tools=self.tools,
             thinking_budget=self.thinking_budget,
+            asker=self.asker,
             logits_processor=logits_processor,
         )
 

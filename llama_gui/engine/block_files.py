@@ -19,6 +19,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from llama_gui.prompt_folder import begin, mark_of
+
 _log = logging.getLogger(__name__)
 
 _HEAD = struct.Struct("<8sI")
@@ -55,13 +57,24 @@ class BlockFiles:
         """Called in the thread that writes, after each file: there is room for another."""
         self._folder = folder
         self._byte_limit = byte_limit
-        self._lock = threading.Lock()  # of the three that follow; held for moments
+        self._lock = threading.Lock()  # of what follows; held for moments
         self._names: set[str] | None = None
         self._total = 0
         self._unseen = 0  # bytes that were written since the folder was looked through
         self._writing: deque[Future[None]] = deque()
         self._writer: ThreadPoolExecutor | None = None
         self._failed = False
+        self._mark = ""  # of the folder, as it was when it was looked through
+        self._emptied = 0  # how often it was, since
+
+    def notice_emptied(self) -> bool:
+        """Whether somebody has emptied the folder since it was last looked at. Then nothing is known of it."""
+        with self._lock:
+            if not self._mark or mark_of(self._folder) == self._mark:
+                return False
+            self._names, self._mark = None, ""
+            self._emptied += 1
+            return True
 
     @property
     def has_room(self) -> bool:
@@ -107,7 +120,7 @@ class BlockFiles:
                 self._names.add(name)
         if self._writer is None:
             self._writer = ThreadPoolExecutor(1, "llama-gui-prompt-cache")
-        self._writing.append(self._writer.submit(self._write, name, content, used))
+        self._writing.append(self._writer.submit(self._write, name, content, used, self._emptied))
 
     def use(self, names: Iterable[str], used: float) -> None:
         """These were of use at this time, in seconds since 1970: others are deleted before them.
@@ -136,19 +149,24 @@ class BlockFiles:
     def _known(self) -> set[str]:
         """Raises nothing: a folder that cannot be read holds nothing."""
         if self._names is None:
+            mark = mark_of(self._folder)
             kept = self._scan()
+            if not mark:  # what was left when it was emptied
+                for one in kept:
+                    one.path.unlink(missing_ok=True)
+                kept = []
             with self._lock:
+                self._mark = mark
                 self._names = {one.path.stem for one in kept}
                 self._total = sum(one.size for one in kept)
         return self._names
 
     # --- the thread that writes
 
-    def _write(self, name: str, content: bytes, used: float) -> None:
-        if self._failed:
-            return
+    def _write(self, name: str, content: bytes, used: float, emptied: int) -> None:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if self._failed or not self._is_wanted(emptied):
+                return
             self._put(name, content)
             self.use([name], used)
             with self._lock:
@@ -162,6 +180,15 @@ class BlockFiles:
             _log.warning("What was read cannot be kept in %s: %s", self._folder, error)
         finally:
             self.on_written()
+
+    def _is_wanted(self, emptied: int) -> bool:
+        """Whether the folder was not emptied since a block was handed over. The first one makes it."""
+        with self._lock:
+            if emptied != self._emptied:
+                return False
+            if not self._mark:
+                self._mark = begin(self._folder)
+            return mark_of(self._folder) == self._mark
 
     def _put(self, name: str, content: bytes) -> None:
         """Whole or not at all; but nobody waits for the disk: what a power cut leaves has another checksum."""

@@ -43,11 +43,12 @@ class Slot:
     Rows below `finite` hold finite numbers: attention computes with masked keys, too, and 0 times NaN is NaN. Rows from
     there on were never written; the system has only promised their memory. `taken`: rows that count against the budget.
     `together`: how many rows lie among each other.
-    `kept`: `last_used` when all of it was on the disk (`PromptCache`).
+    `kept`: `last_used` when all of it was on the disk (`PromptCache`). `asker`: who has said it.
     """
 
     __slots__ = (
         "_row_bytes",
+        "asker",
         "busy",
         "finite",
         "kept",
@@ -73,6 +74,7 @@ class Slot:
         self.last_used = 0
         self.set_aside = 0
         self.kept = 0
+        self.asker = ""
 
     @property
     def capacity(self) -> int:
@@ -214,22 +216,24 @@ class KVCache:
         busy = sum(slot.claimed for slot in self._slots if slot.busy)
         return busy + self.bytes_for(tokens) <= self._limit()
 
-    def acquire(self, key: str | None, tokens: list[int], room: int = 0) -> Slot:
+    def acquire(self, key: str | None, tokens: list[int], room: int = 0, asker: str = "") -> Slot:
         """A busy slot that holds the longest prefix of `tokens` that any slot has, but never all of them.
 
         `key` names the conversation. Its own slot is truncated to the common prefix; a new one starts with a copy of
         the longest prefix that another holds (a shared system prompt, or the conversation it was forked from). `room`:
-        tokens that it may come to hold; their memory is set aside until it is released.
+        tokens that it may come to hold; their memory is set aside until it is released. `asker`: nothing that another
+        has said is taken, because one could find it out by what need not be read (vLLM's `cache_salt`).
 
         Raises:
             GenerationError: there is no memory for it.
         """
         limit = len(tokens) - 1  # the last token is always run, because its logits are needed
-        prefixes = {slot: common_prefix(slot.tokens, tokens) for slot in self._slots}
+        prefixes = {slot: common_prefix(slot.tokens, tokens) for slot in self._slots if slot.asker == asker}
         slot = self._own_slot(key, prefixes)
         donor, shared = self._best_donor(prefixes, limit)
         own = min(prefixes[slot], limit) if slot else 0
         slot = slot or self._new_slot(key, len(tokens), keep=donor)
+        slot.asker = asker
         if donor is not None and donor is not slot and shared >= own + _MIN_COPY:
             self._take(slot, len(tokens))
             slot.truncate(shared)
@@ -278,6 +282,7 @@ class KVCache:
         for slot in [s for s in self._slots if s.key == new_key and not s.busy]:
             self.drop(slot)
         slot = self._new_slot(new_key, len(donor.tokens), keep=donor)
+        slot.asker = donor.asker
         slot.copy(donor, len(donor.tokens))
         slot.last_used = next(self._clock)
         return len(slot.tokens)

@@ -256,7 +256,7 @@ class Loop:
                 return
             self._scheduler.admit(number)
             try:
-                sequence.start(self._cache.acquire(sequence.cache_key, sequence.reusable, room))
+                sequence.start(self._cache.acquire(sequence.cache_key, sequence.reusable, room, sequence.asker))
                 self._look_for(sequence)
             except GenerationError as error:
                 self._finish(sequence, "error", error)
@@ -264,7 +264,7 @@ class Loop:
     def _look_for(self, sequence: Sequence) -> None:
         """Find out what of a prompt lies on the disk. Its last token is always run, because its logits are needed."""
         if self._prompt_cache is not None:
-            found = self._prompt_cache.find(sequence.reusable[:-1], sequence.held)
+            found = self._prompt_cache.find(sequence.reusable[:-1], sequence.held, sequence.asker)
             if found is not None:
                 self._recalls[sequence.number] = found
 

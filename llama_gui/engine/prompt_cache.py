@@ -60,11 +60,12 @@ class PromptCache:
 
     # --- back from the disk
 
-    def find(self, tokens: Sequence[int], held: int) -> Recall | None:
-        """What can be had of `tokens` beyond the first `held`, which are in memory."""
+    def find(self, tokens: Sequence[int], held: int, asker: str = "") -> Recall | None:
+        """What can be had of `tokens` beyond the first `held`, which are in memory. `asker`: who has said them."""
+        self._notice_emptied()
         if len(tokens) < LEAST_TOKENS or self._files.is_empty:
             return None
-        names = self._names(tokens)
+        names = self._names(tokens, asker)
         count = next((i for i, name in enumerate(names) if not self._files.has(name)), len(names))
         if count * BLOCK <= held:
             return None
@@ -101,6 +102,7 @@ class PromptCache:
         """
         if not self._files.is_usable or not self._files.has_room:
             return False
+        self._notice_emptied()
         for slot in [*reading, *self._cache.unkept()]:
             if self._listed != (slot.last_used, len(slot.tokens)):
                 self._list(slot, seconds(len(slot.tokens)))
@@ -117,7 +119,7 @@ class PromptCache:
         self._listed, self._listed_at = (slot.last_used, len(slot.tokens)), time.time()
         self._missing.clear()
         if len(slot.tokens) >= LEAST_TOKENS and (seconds is None or seconds >= LEAST_SECONDS):
-            names = self._names(slot.tokens)
+            names = self._names(slot.tokens, slot.asker)
             self._missing.extend((index, name) for index, name in enumerate(names) if not self._files.has(name))
             self._files.use((name for name in names if self._files.has(name)), self._listed_at)
 
@@ -132,15 +134,23 @@ class PromptCache:
         """No more is kept."""
         self._files.close()
 
-    def _names(self, tokens: Sequence[int]) -> list[str]:
-        """The names of all whole blocks of `tokens`. Each depends on all tokens before."""
+    def _notice_emptied(self) -> None:
+        """What was said before somebody emptied the folder is not written again, but for chats that go on."""
+        if self._files.notice_emptied():
+            self._missing.clear()
+            self._listed = (0, 0)
+            for slot in self._cache.unkept():
+                slot.kept = slot.last_used
+
+    def _names(self, tokens: Sequence[int], asker: str) -> list[str]:
+        """The names of all whole blocks of `tokens`. Each depends on all tokens before, and on who has said them."""
         if self._root is None:
             try:
                 self._root = self._identity()
             except GenerationError:  # no memory for a block: the next time, perhaps
                 return []
         ids = array("q", tokens)
-        digest, names = self._root, list[str]()
+        digest, names = hashlib.blake2b(asker.encode(), key=self._root, digest_size=16).digest(), list[str]()
         for index in range(len(ids) // BLOCK):
             block = ids[index * BLOCK : (index + 1) * BLOCK].tobytes()
             digest = hashlib.blake2b(block, key=digest, digest_size=16).digest()

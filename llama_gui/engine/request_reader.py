@@ -421,6 +421,7 @@ class RequestReader:
             tools=plain(request.tools) if request.tools else None,
             is_chat=is_chat,
             thinking_budget=request.thinking_budget,
+            asker=request.asker,
         )
 
     def _limits(self, request: GenerateRequest, prompt_tokens: int) -> Limits:

@@ -111,7 +111,7 @@ def _requests(
         **_prompt_reading(fields),
         "json_schema": form.json_schema,
         "regex": form.regex,
-        "asker": "server",  # no client can tell by the time it takes what the window's chats say
+        "asker": "server",  # no client can find out what the window's chats say by what need not be read
         "overflow": "error",  # to leave out messages in silence is for a person who sees it
     }
     try:

@@ -140,7 +140,8 @@ class GenerateRequest:
     For models whose tokenizers have tokens for that.
     """
     asker: str = ""
-    """Who asks: what is guessed of an answer comes from earlier answers to the same one, and from no others."""
+    """Who asks. Nothing of another's is used to answer sooner, as how soon would tell what they said: neither what was
+    read of their prompts, nor their answers for guesses."""
 
     def __post_init__(self) -> None:
         given = [n for n in ("prompt", "messages", "token_ids") if getattr(self, n) is not None]

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from llama_gui import prompt_folder
 from llama_gui.engine.block_files import BlockFiles
 
 BLOCK = bytes(range(256)) * 4
@@ -35,7 +36,7 @@ def opened_again(files):
 
 
 def names_in(files):
-    return sorted(path.name for path in files._folder.iterdir())
+    return sorted(path.name for path in files._folder.iterdir() if path.name != "mark")
 
 
 def test_what_was_written_is_read(files):
@@ -100,7 +101,7 @@ def test_the_longest_unused_go_first_and_ends_before_beginnings(tmp_path):
     assert left == [f"{i:06}-bb.kv" for i in range(len(left))]
     assert 1 <= len(left) <= 3
     assert [files.has(f"{i:06}-bb") for i in range(4)] == [i < len(left) for i in range(4)]
-    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 10 * size
+    assert sum(path.stat().st_size for path in tmp_path.glob("*.kv")) <= 10 * size
     files.close()
 
 
@@ -212,3 +213,48 @@ def test_closing_does_not_wait_for_all(files, monkeypatch):
     files.close()
     assert 1 <= len(names_in(files)) <= 3
     assert not [path for path in Path(files._folder).iterdir() if path.suffix == ".new"]
+
+
+def test_what_is_handed_over_before_the_folder_is_emptied_is_not_written(files, monkeypatch):
+    write(files, "000000-aa")
+    assert not files.notice_emptied()
+    at_work, go_on, is_wanted = [], [], BlockFiles._is_wanted
+
+    def slow(self, emptied):
+        at_work.append(1)
+        while not go_on:
+            time.sleep(0.005)
+        return is_wanted(self, emptied)
+
+    monkeypatch.setattr(BlockFiles, "_is_wanted", slow)
+    files.write("000001-aa", BLOCK, time.time())
+    files.write("000002-aa", BLOCK, time.time())
+    while not at_work:
+        time.sleep(0.005)
+    prompt_folder.empty(files._folder)
+    go_on.append(True)
+    files.flush()
+    assert not files._folder.exists()
+    assert files.notice_emptied()
+    assert not files.notice_emptied()
+    assert files.is_empty
+    write(files, "000000-bb")
+    assert names_in(files) == ["000000-bb.kv"]
+    assert not files.notice_emptied()
+
+
+def test_what_could_not_be_deleted_goes_with_the_next_look(files):
+    write(files, "000000-aa")
+    (files._folder / "mark").unlink()  # as when another program holds the file
+    again = opened_again(files)
+    assert again.is_empty
+    assert names_in(files) == []
+
+
+def test_two_who_begin_at_once_agree_in_the_end(tmp_path):
+    first = prompt_folder.begin(tmp_path / "kept")
+    assert first == prompt_folder.begin(tmp_path / "kept") == prompt_folder.mark_of(tmp_path / "kept")
+    prompt_folder.empty(tmp_path / "kept")
+    assert prompt_folder.mark_of(tmp_path / "kept") == ""
+    assert prompt_folder.begin(tmp_path / "kept") not in ("", first)
+    prompt_folder.empty(tmp_path / "nothing")

@@ -8,6 +8,7 @@ import time
 import pytest
 import torch
 
+from llama_gui import prompt_folder
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams, prompt_cache
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.sequence import Sequence
@@ -99,11 +100,11 @@ def test_what_a_chat_adds_is_kept_too(load, kept):
 
 def test_chats_that_begin_alike_share_files(load, kept):
     read_before(load, kept)
-    before = {path.name for path in kept.iterdir()}
+    before = {path.name for path in kept.glob("*.kv")}
     engine = load(prompt_cache=kept)
     ask(engine, [*PROMPT[:256], *range(3, 67)])
     engine.keep_prompts()
-    added = {path.name for path in kept.iterdir()} - before
+    added = {path.name for path in kept.glob("*.kv")} - before
     assert len(before) == 4
     assert len(added) == 1
 
@@ -152,6 +153,41 @@ def test_a_model_that_was_deleted_meanwhile_answers(load, kept, tmp_path):
     engine = load(folder=folder, prompt_cache=kept)
     shutil.rmtree(folder)
     assert ask(engine)[0].usage.cached_tokens == KEPT
+
+
+def test_what_was_said_before_the_folder_was_emptied_is_not_written_again(load, kept):
+    engine = load(prompt_cache=kept)
+    ask(engine, PROMPT, cache_key="deleted")
+    engine.keep_prompts()
+    ask(engine, [5, *PROMPT], cache_key="deleted, too")  # perhaps it is on its way to the disk
+    prompt_folder.empty(kept)
+    ask(engine, [7, *PROMPT], cache_key="other")
+    engine.keep_prompts()
+    again = load(prompt_cache=kept)
+    cached = [ask(again, prompt)[0].usage.cached_tokens for prompt in (PROMPT, [5, *PROMPT], [7, *PROMPT])]
+    assert cached == [0, 0, KEPT]
+
+
+def test_a_chat_that_goes_on_is_kept_whole_after_the_folder_was_emptied(load, kept):
+    engine = load(prompt_cache=kept)
+    ask(engine, PROMPT, cache_key="chat")
+    engine.keep_prompts()
+    prompt_folder.empty(kept)
+    ask(engine, PROMPT * 2, cache_key="chat")
+    engine.keep_prompts()
+    assert ask(load(prompt_cache=kept), PROMPT * 2)[0].usage.cached_tokens == 576
+
+
+def test_nobody_finds_out_what_others_said(load, kept):
+    read_before(load, kept)
+    engine = load(prompt_cache=kept)
+    assert ask(engine, asker="server")[0].usage.cached_tokens == 0
+    assert ask(engine, asker="server")[0].usage.cached_tokens == len(PROMPT) - 1
+    assert ask(engine)[0].usage.cached_tokens == KEPT  # from the disk, not from the server's
+    engine.keep_prompts()
+    again = load(prompt_cache=kept)
+    assert ask(again, asker="other")[0].usage.cached_tokens == 0
+    assert ask(again, asker="server")[0].usage.cached_tokens == KEPT
 
 
 def test_a_damaged_file_is_read_again(load, kept):
