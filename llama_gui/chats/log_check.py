@@ -67,11 +67,12 @@ def loses_commits(log: Path) -> bool:
     is_damaged = False
     for frame in _frames(content, page):
         _, commit, *own, first, second = _FRAME.unpack(frame[: _FRAME.size])
-        if own != salts:  # left from before the log was begun anew
-            return False
-        if is_damaged and commit:
+        if own != salts:
+            # Left from before the log was begun anew, if not damaged: then no frame behind it has the salts of now.
+            is_damaged = True
+        elif is_damaged and commit:
             return True
-        if not is_damaged:
+        elif not is_damaged:
             sums = _summed(frame[_FRAME.size :], order, _summed(frame[:8], order, sums))
             is_damaged = sums != (first, second)
     return False

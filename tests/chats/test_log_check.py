@@ -46,9 +46,25 @@ def flip(place: int) -> Callable[[bytearray], object]:
     return lambda content: content.__setitem__(place, content[place] ^ 1)
 
 
-@pytest.mark.parametrize("place", [_HEADER + 24 + 1000, _HEADER + _FRAME + 16, 9, 17, 25])
-def test_commits_behind_a_wrong_bit_are_told_of_and_kept(left: Path, place: int):
-    damaged, before = change(left, flip(place)), left.read_bytes()
+def zero(start: int, end: int) -> Callable[[bytearray], object]:
+    return lambda content: content.__setitem__(slice(start, end), bytes(end - start))
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(flip(_HEADER + 24 + 1000), id="bit in a page"),
+        pytest.param(flip(_HEADER + _FRAME + 16), id="bit in a checksum"),
+        pytest.param(flip(9), id="bit in the size of pages"),
+        pytest.param(flip(17), id="bit in the salts of the log"),
+        pytest.param(flip(25), id="bit in the checksum of the log"),
+        pytest.param(flip(_HEADER + _FRAME + 8), id="bit in the salts of a frame"),
+        pytest.param(zero(8192, 12288), id="block of zeros"),
+        pytest.param(zero(4096, 4608), id="sector of zeros"),
+    ],
+)
+def test_commits_behind_damage_are_told_of_and_kept(left: Path, how: Callable[[bytearray], object]):
+    damaged, before = change(left, how), left.read_bytes()
     store = ChatStore.open(left)
     assert len(store.nodes("chat")) < _QUESTIONS
     assert store.notice.startswith("The log of the chat store was damaged")
