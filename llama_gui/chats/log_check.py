@@ -4,11 +4,15 @@ damaged, and passes over all that was committed behind it without a word.
 The format is that of https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
 """
 
+import filecmp
 import os
+import re
 import shutil
+import sqlite3
 import struct
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from llama_gui.chats.backups import free_name
@@ -20,6 +24,9 @@ _MAGIC = 0x377F0682
 _BIG = 1
 """The bit of the magic number that tells in which order the bytes of words are summed."""
 _PAGES = {1 << power for power in range(9, 17)}
+_DAMAGED = ".damaged-log-"
+"""Behind the name of the store, before the time of a copy of it; a store set aside has another name, and stays."""
+_MOST_COPIES = 5
 
 
 def keep_damaged_log(path: Path) -> str:
@@ -28,15 +35,13 @@ def keep_damaged_log(path: Path) -> str:
     Raises:
         StoreError: the copy cannot be made; nothing was changed.
     """
-    log = path.with_name(f"{path.name}-wal")
+    log = _log_of(path)
     # Twice, because another process may be writing to it just now.
     if not (loses_commits(log) and loses_commits(log)):
         return ""
-    copy = free_name(path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"))
     try:
         with plain_words(path):
-            _copy(log, copy.with_name(f"{copy.name}-wal"))  # first: without it the other says nothing
-            _copy(path, copy)
+            copy = _kept_copy(path)
     except StoreError as error:
         raise StoreError(
             f"The log of the chat store {path} is damaged, and first a copy of both must be made, which failed. "
@@ -46,6 +51,15 @@ def keep_damaged_log(path: Path) -> str:
         "The log of the chat store was damaged, so what you did last, before the program ended, may be missing. A copy "
         f"of the store and its log as they were is kept as {copy}."
     )
+
+
+def empty_damaged_log(connection: sqlite3.Connection) -> None:
+    """Bring what SQLite takes of a damaged log into the store, and begin it anew.
+
+    SQLite would write on behind the last good frame, and what lies further behind would look lost after every kill.
+    """
+    with suppress(sqlite3.Error):  # no room, say: then it is told of again at the next start
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def loses_commits(log: Path) -> bool:
@@ -90,6 +104,43 @@ def _summed(words: memoryview, order: str, sums: tuple[int, int]) -> tuple[int, 
         first = (first + one + second) & 0xFFFFFFFF
         second = (second + other + first) & 0xFFFFFFFF
     return first, second
+
+
+def _kept_copy(path: Path) -> Path:
+    """A copy of the store and its log; one that is there already is not made again.
+
+    An application that is killed at every start must not fill the disk with them: of too many the newest but this one
+    goes. The oldest holds what was lost first.
+    """
+    copies = _copies(path)
+    for copy in copies:
+        if _is_same(_log_of(path), _log_of(copy)) and _is_same(path, copy):
+            return copy
+    copy = free_name(path.with_name(f"{path.name}{_DAMAGED}{time.strftime('%Y%m%d-%H%M%S')}"))
+    _copy(_log_of(path), _log_of(copy))  # first: without it the other says nothing
+    _copy(path, copy)
+    for surplus in copies[_MOST_COPIES - 1 :]:
+        for file in (surplus, _log_of(surplus)):
+            with suppress(OSError):  # somebody is looking at it
+                file.unlink()
+    return copy
+
+
+def _copies(path: Path) -> list[Path]:
+    """The whole copies that were made of this store, the oldest first."""
+    name = re.compile(re.escape(path.name + _DAMAGED) + r"(\d{8}-\d{6})(?:-(\d+))?")
+    found = [
+        (match[1], int(match[2] or 1), file) for file in path.parent.iterdir() if (match := name.fullmatch(file.name))
+    ]
+    return [file for *_, file in sorted(found) if file.is_file() and _log_of(file).is_file()]
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return filecmp.cmp(one, other, shallow=False)
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from llama_gui.chats.backups import backup_at_opening, backup_before_migration, free_name, fullest_backup
 from llama_gui.chats.bin import KEPT_S, purge
-from llama_gui.chats.log_check import keep_damaged_log
+from llama_gui.chats.log_check import empty_damaged_log, keep_damaged_log
 from llama_gui.chats.migrations import (
     APPLICATION_ID,
     MIGRATIONS,
@@ -49,11 +49,11 @@ def open_file(path: Path) -> tuple[sqlite3.Connection, str]:
             what can be read of a damaged one.
     """
     drop_copies(path.parent)
-    notice = " ".join(filter(None, (_finish_recovery(path), keep_damaged_log(path))))
+    finished, lost, anew = _finish_recovery(path), keep_damaged_log(path), ""
     try:
         connection = connect(path)
     except DamagedError as error:
-        connection, notice = _begin_anew(path, error)
+        connection, anew = _begin_anew(path, error)
     except sqlite3.OperationalError as error:
         if not means_no_room(error):
             raise
@@ -61,7 +61,9 @@ def open_file(path: Path) -> tuple[sqlite3.Connection, str]:
             "The disk is full. Your chats can be read, but nothing new is saved until you free some space on the disk "
             f"that holds {path.parent}."
         )
-    return connection, " ".join(filter(None, (notice, backup_at_opening(connection, path))))
+    if lost:
+        empty_damaged_log(connection)
+    return connection, " ".join(filter(None, (finished, lost, anew, backup_at_opening(connection, path))))
 
 
 def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, str]:

@@ -1,12 +1,15 @@
 """A log that the end of a process has left, in order, torn and with single wrong bits."""
 
+import re
 import shutil
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from llama_gui.chats.log_check import loses_commits
+from llama_gui.chats.log_check import empty_damaged_log, keep_damaged_log, loses_commits
 from llama_gui.chats.store import ChatStore
 from llama_gui.errors import StoreError
 from tests.chats.samples import question
@@ -18,17 +21,27 @@ _QUESTIONS = 5
 @pytest.fixture
 def left(path: Path, tmp_path: Path) -> Path:
     """A store as a killed process leaves it: its last questions are in the log only."""
-    with_log = tmp_path / "left" / "chats.db"
-    with_log.parent.mkdir()
     store = ChatStore.open(path)
     store.create_chat("chat")
     store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for number in range(_QUESTIONS):
         store.save_node(question(f"q{number}"))
-    for file in (path, log_of(path)):
-        shutil.copyfile(file, with_log.with_name(file.name))
+    with_log = killed(path, tmp_path / "left")
     store.close()
     return with_log
+
+
+def killed(path: Path, folder: Path) -> Path:
+    """The open store as it would be found after the end of this process."""
+    folder.mkdir()
+    for file in (path, log_of(path)):
+        shutil.copyfile(file, folder / file.name)
+    return folder / path.name
+
+
+def copies_of(path: Path) -> list[Path]:
+    name = re.compile(r"chats\.db\.damaged-log-\d{8}-\d{6}(-\d+)?")
+    return [file for file in path.parent.iterdir() if name.fullmatch(file.name)]
 
 
 def log_of(path: Path) -> Path:
@@ -68,7 +81,7 @@ def test_commits_behind_damage_are_told_of_and_kept(left: Path, how: Callable[[b
     store = ChatStore.open(left)
     assert len(store.nodes("chat")) < _QUESTIONS
     assert store.notice.startswith("The log of the chat store was damaged")
-    copy = next(file for file in left.parent.glob("chats.db.damaged-*") if not file.name.endswith("-wal"))
+    [copy] = copies_of(left)
     assert str(copy) in store.notice
     assert (copy.read_bytes(), log_of(copy).read_bytes()) == (before, damaged)
     assert copy.stat().st_mode & 0o077 == 0
@@ -121,3 +134,53 @@ def test_without_room_for_a_copy_nothing_is_changed(left: Path, monkeypatch: pyt
         ChatStore.open(left)
     assert (left.read_bytes(), log_of(left).read_bytes()) == (before, damaged)
     assert not list(left.parent.glob("*.damaged-*"))
+
+
+def test_damage_is_told_of_once(left: Path, tmp_path: Path):
+    """What is saved after it stands in front of the damaged log's rest, if that is not removed."""
+    change(left, flip(_HEADER + 24 + 1000))
+    store = ChatStore.open(left)
+    assert store.notice
+    store.create_chat("new")
+    store.save_node(replace(question("later"), chat_id="new"))
+    again = killed(left, tmp_path / "again")
+    store.close()
+    store = ChatStore.open(again)
+    assert (store.notice, [node.id for node in store.nodes("new")]) == ("", ["later"])
+    store.close()
+
+
+def test_a_log_that_cannot_be_emptied_now_stays_as_it_is(path: Path):
+    with closing(ChatStore.open(path)) as store:
+        store.create_chat("chat")
+        store._connection.execute("BEGIN IMMEDIATE")  # SQLite refuses then, as it does without room
+        before = log_of(path).read_bytes()
+        empty_damaged_log(store._connection)
+        assert log_of(path).read_bytes() == before
+        store._connection.execute("COMMIT")
+        empty_damaged_log(store._connection)
+        assert log_of(path).read_bytes() == b""
+
+
+def test_the_same_damage_is_kept_once(left: Path):
+    """An application that is killed while it opens has changed nothing, and finds the same again."""
+    change(left, flip(_HEADER + 24 + 1000))
+    told = {keep_damaged_log(left) for _ in range(3)}
+    assert len(told) == 1
+    assert len(copies_of(left)) == 1
+
+
+def test_copies_of_damaged_logs_do_not_fill_the_disk(left: Path):
+    """The oldest stay, and the one that was just made; what else lies beside the store is not touched."""
+    others = [left.with_name(f"chats.db.damaged-{name}") for name in ("20260101-000000", "log-mine", "log-of-may")]
+    for other in others:
+        other.write_text("not ours to remove")
+    logs: list[bytes] = []
+    for number in range(12):
+        logs.append(change(left, flip(_HEADER + 24 + number)))
+        before = set(copies_of(left))
+        notice = keep_damaged_log(left)
+        assert [str(copy) in notice for copy in set(copies_of(left)) - before] == [True]
+    kept = {log_of(copy).read_bytes() for copy in copies_of(left)}
+    assert kept == {*logs[:4], logs[-1]}
+    assert all(other.exists() for other in others)
