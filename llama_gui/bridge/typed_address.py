@@ -1,5 +1,6 @@
 """The address of a remote server as its user types it -> the one that is meant."""
 
+import ipaddress
 import re
 from urllib.parse import urlsplit
 
@@ -8,7 +9,7 @@ from llama_gui.hosts import is_nearby
 _BARE = re.compile(r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):\d+(/.*)?")
 """A host and a port, as people type them."""
 _NAME = re.compile(r"(?:[A-Za-z0-9_-]+\.)+[A-Za-z0-9-]{2,}(/.*)?")
-"""A host with a dot, as addresses are written elsewhere."""
+"""A host with a dot, as addresses are written elsewhere; the last part of a number may be shorter."""
 _NO_PATH = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 _PATHS = {
     "api.anthropic.com": "/v1",
@@ -39,7 +40,7 @@ def whole_address(typed: str, kept: str = "") -> str:
         return typed
     if _BARE.fullmatch(typed):
         typed = f"http://{typed}"
-    elif _NAME.fullmatch(typed):
+    elif _NAME.fullmatch(typed) or _is_number(typed.partition("/")[0]):
         typed = f"{'http' if is_nearby(typed.partition('/')[0]) else 'https'}://{typed}"
     return typed + _path(typed) if _NO_PATH.fullmatch(typed) else typed
 
@@ -55,6 +56,16 @@ def name_of_address(typed: str) -> str:
         return urlsplit(whole_address(typed)).netloc.rpartition("@")[2]
     except ValueError:  # half an address is being typed
         return ""
+
+
+def _is_number(host: str) -> bool:
+    """Whether it is an address of the internet's protocol; one of version 6 stands in brackets."""
+    kind = ipaddress.IPv6Address if host.startswith("[") and host.endswith("]") else ipaddress.IPv4Address
+    try:
+        kind(host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
 
 
 def _path(address: str) -> str:
