@@ -43,7 +43,7 @@ def split_reasoning(text: str, model: str = "", *, is_growing: bool = False) -> 
         if is_growing and _may_open(text):
             return Parts("", "", is_open=True)
         return _without_opening(text, model)
-    closing = _closing(text, opening.end(), opening.group(1))
+    closing = _closing(text, opening.end(), opening.group(1), is_growing=is_growing)
     if closing is None:
         reasoning = text[opening.end() :]
         return Parts(_without_half_tag(reasoning) if is_growing else reasoning, "", is_open=True)
@@ -87,14 +87,16 @@ def _without_opening(text: str, model: str) -> Parts:
     return Parts(None, text)
 
 
-def _closing(text: str, start: int, name: str) -> re.Match[str] | None:
+def _closing(text: str, start: int, name: str, *, is_growing: bool) -> re.Match[str] | None:
     pattern = re.compile(rf"{_CODE}|(?P<end></{name}>)", re.IGNORECASE | re.DOTALL)
     for found in pattern.finditer(text, start, start + _FAR):
         if found["end"] is not None:
             return found
     # A fence that the model forgot to close must not swallow the answer.
-    anywhere = re.compile(rf"(?<!`)</{name}>", re.IGNORECASE)
-    return _ALONE.search(text, start, start + _FAR) or anywhere.search(text, start, start + _FAR)
+    alone = _ALONE.search(text, start, start + _FAR)
+    if alone or is_growing:  # while more may come the fence may still be closed, and the tag was within it
+        return alone
+    return re.compile(rf"(?<!`)</{name}>", re.IGNORECASE).search(text, start, start + _FAR)
 
 
 def _may_open(text: str) -> bool:

@@ -51,6 +51,15 @@ def test_granite_has_tags_around_its_answers_and_others_were_asked_for_them(text
     assert split_reasoning(text, "Qwen3-4B").answer == text.partition("</think>")[2].lstrip() or text
 
 
+def test_an_open_fence_keeps_a_tag_for_itself_while_more_may_come():
+    begun = "<think>I write:\n```html\n<b>x</b></think> is no"
+    assert split_reasoning(begun, is_growing=True).is_open
+    assert split_reasoning(begun).answer == "is no"
+    whole = f"{begun} tag\n```\n</think>\n\nHello"
+    for is_growing in (True, False):
+        assert split_reasoning(whole, is_growing=is_growing).answer == "Hello"
+
+
 def test_half_a_tag_is_not_shown():
     for text in ("<", "<th", "<think", "<reason"):
         assert split_reasoning(text, is_growing=True).is_open

@@ -30,6 +30,30 @@ def test_a_click_unfolds_it_and_another_folds_it(view):
 
 
 @pytest.mark.parametrize("unfolded", [False, True])
+@pytest.mark.parametrize(
+    ("first", "rest"),
+    [
+        ("```html\n<b>x</b></think> is no", " tag\n```\nNow more thought\n</think>\n\nHello, this is the answer."),
+        ("```\n</think>\nis no tag, is it?", "\n```\nMore\n</think>\n\nHello, this is the answer."),
+    ],
+)
+def test_a_tag_within_code_ends_no_thought_that_goes_on(view, first, rest, unfolded):
+    if unfolded:
+        view.toggle_reasoning("a1")
+    view.show_path([user(1), answer(1, status="streaming")])
+    for piece in (f"<think>I write:\n{first}", rest):
+        view.add_text("a1", piece)
+        view.flush()
+    shown = view.toPlainText()
+    assert shown.endswith("\nHello, this is the answer."), shown
+    view.replace_node(whole := answer(1, f"<think>I write:\n{first}{rest}"))
+    streamed = look_of(view)
+    view.show_path([user(1)])
+    view.show_path([user(1), whole])
+    assert look_of(view) == streamed
+
+
+@pytest.mark.parametrize("unfolded", [False, True])
 def test_it_streams_and_ends_as_the_whole(view, unfolded):
     rng = random.Random(5)
     if unfolded:

@@ -27,6 +27,7 @@ class AnswerStream:
         self._start = writer.mark()
         self._phase = "answer"
         self._words = 0
+        self._thought: str | None = None  # that was closed
         self._begin_text(0)
 
     def append(self, text: str) -> None:
@@ -52,9 +53,11 @@ class AnswerStream:
 
     def _enter(self, phase: str, parts: Parts) -> None:
         counts = phase == "thinking" and not self._is_unfolded and parts.words != self._words
-        if phase == self._phase and not counts:
+        thought = parts.reasoning if phase == "thought" else None
+        # A closed thought can turn out to be longer: its end was within code that is closed only now.
+        if phase == self._phase and thought == self._thought and not counts:
             return
-        self._phase, self._words = phase, parts.words
+        self._phase, self._words, self._thought = phase, parts.words, thought
         self._writer.rewind(self._start)
         if phase == "thinking":
             _write_thinking(self._writer, self._node_id, parts, is_unfolded=self._is_unfolded)
