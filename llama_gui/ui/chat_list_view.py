@@ -165,15 +165,16 @@ class ChatListView(QListView):
     def _keep_place(self) -> None:
         self._place = self.verticalScrollBar().value()
         self._kept_chat = self.current_chat()
-        self._kept_choice = self.chosen() if self.has_several() else []
+        self._kept_choice = self.chosen()
         self._kept_name = _Name.of(self.indexWidget(self.currentIndex()))
 
     @Slot()
     def _go_to_place(self) -> None:
         self.doItemsLayout()
-        self.mark(self._chats.index_of(self._kept_chat))
-        if self._kept_choice:
-            self._choose_all(self._kept_choice)
+        # Not marked: the row that has the keyboard need not be one of those that are chosen.
+        no_update = QItemSelectionModel.SelectionFlag.NoUpdate
+        self.selectionModel().setCurrentIndex(self._chats.index_of(self._kept_chat), no_update)
+        self._choose_all(self._kept_choice)
         self.verticalScrollBar().setValue(self._place)
         if self._kept_name is not None:
             self._go_on_naming(self._kept_name)
@@ -244,8 +245,8 @@ class ChatListView(QListView):
         is_delete = event.key() == Qt.Key.Key_Delete and event.modifiers() == Qt.KeyboardModifier.ControlModifier
         if event.key() == Qt.Key.Key_F2 and chat_id:
             self._edit(index, FormerFocus(self))
-        elif is_delete and (self.chosen() or chat_id):
-            self.delete_wanted.emit(self.chosen() or [chat_id])
+        elif is_delete and (chosen := self.chosen()):
+            self.delete_wanted.emit(chosen)
         elif event.key() == Qt.Key.Key_Escape and self.has_several():
             self.mark(self.currentIndex())
             self.left_alone.emit()

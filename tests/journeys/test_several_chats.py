@@ -133,6 +133,33 @@ def test_the_keys_delete_all_that_are_chosen_and_undo_brings_them_back(window, q
     qtbot.waitUntil(lambda: len(window._book.summaries()) == len(NAMES))
 
 
+def add_chat(window, qtbot):
+    """Another chat comes into the list, as one that somebody else writes into the store."""
+
+    def fill(store):
+        store.rename_chat("Nice", "Nice")
+        store.save_node(Node("uNice", "Nice", None, "user", "hello", "complete", 1_700_000_100))
+
+    window._book._store.run(fill, lambda _: window._book.refresh())
+    qtbot.waitUntil(lambda: window.chats.index_of("Nice").isValid())
+
+
+@pytest.mark.parametrize("left", ["Oslo", ""])
+@pytest.mark.parametrize("renewed", [False, True])
+def test_the_keys_delete_no_chat_that_is_chosen_no_longer(window, qtbot, left, renewed):
+    choose(window, qtbot, *filter(None, (left, "Rome")))
+    view = window.sidebar.view
+    click(window, qtbot, "Rome", Qt.KeyboardModifier.ControlModifier)
+    if renewed:
+        add_chat(window, qtbot)
+    assert view.chosen() == ([left] if left else [])
+    assert (view.current_chat(), QApplication.focusWidget()) == ("Rome", view)
+    wanted: list[list[str]] = []
+    view.delete_wanted.connect(wanted.append)
+    qtbot.keyClick(view, Qt.Key.Key_Delete, Qt.KeyboardModifier.ControlModifier)
+    assert wanted == ([[left]] if left else [])
+
+
 def test_a_menu_on_chosen_chats_is_for_all_and_one_beside_them_for_its_own(window, qtbot, pop_up):
     choose(window, qtbot, "Oslo", "Bern")
     menu = pop_up("Bern")
