@@ -12,7 +12,7 @@ from llama_gui.bridge.chat_rows import ARCHIVE, FOLDER, PINNED
 from llama_gui.bridge.item_models import ChatListItemModel
 from llama_gui.chats.tree import ChatSummary
 from llama_gui.ui.deck import TabDeck
-from llama_gui.ui.group_keeping import GroupKeeping
+from llama_gui.ui.group_keeping import GroupKeeping, short_title
 from llama_gui.ui.put_away_tabs import PutAwayTabs, bring_back, put_away
 from llama_gui.ui.sidebar import Sidebar
 from llama_gui.ui.widgets import plain_action
@@ -179,8 +179,7 @@ class ChatKeeping(QObject):
 
     def _title(self, chat_id: str) -> str:
         chat = self._summary(chat_id)
-        title = chat.title if chat else ""
-        return title if len(title) <= 24 else f"{title[:23]}…"
+        return short_title(chat.title) if chat else ""
 
     # Menus
 

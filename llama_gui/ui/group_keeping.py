@@ -17,6 +17,11 @@ from llama_gui.ui.put_away_tabs import PutAwayTabs, bring_back, put_away
 OfferUndo = Callable[[str, Callable[[], None]], None]
 
 
+def short_title(title: str) -> str:
+    """The title of a chat as the line has room for it that says what was done."""
+    return title if len(title) <= 24 else f"{title[:23]}…"
+
+
 class GroupKeeping(QObject):
     """Puts many chats away. `offer_undo` says what was done, with a way back."""
 
@@ -53,13 +58,17 @@ class GroupKeeping(QObject):
         if not pairs:
             return
         self._shelving.place([new for _, new in pairs])
-        count = len(pairs)
-        if folder:
-            one, many = self.tr("{0} chat is in “{1}”."), self.tr("{0} chats are in “{1}”.")
-            said = (one if count == 1 else many).format(number_text(count), folder)
-        else:
-            said = self._said(pairs, self.tr("{} chat was moved."), self.tr("{} chats were moved."))
+        said = self._said_of_place([old for old, _ in pairs], folder)
         self._offer_undo(said, partial(self._shelving.place, [old for old, _ in pairs]))
+
+    def _said_of_place(self, moved: Sequence[ChatSummary], folder: str) -> str:
+        if len(moved) == 1:
+            in_folder, anywhere = self.tr("“{0}” is in “{1}”."), self.tr("“{0}” was moved.")
+            words = short_title(moved[0].title)
+        else:
+            in_folder, anywhere = self.tr("{0} chats are in “{1}”."), self.tr("{0} chats were moved.")
+            words = number_text(len(moved))
+        return (in_folder if folder else anywhere).format(words, folder)
 
     def _archive(self, chat_ids: Sequence[str], archived: bool, _checked: bool = False) -> None:
         if not chat_ids:

@@ -6685,20 +6685,20 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
         <translation>{} Chats liegen im Papierkorb.</translation>
     </message>
     <message>
-        <source>{0} chat is in “{1}”.</source>
-        <translation>{0} Chat ist in „{1}“.</translation>
+        <source>“{0}” is in “{1}”.</source>
+        <translation>„{0}“ ist in „{1}“.</translation>
     </message>
     <message>
         <source>{0} chats are in “{1}”.</source>
         <translation>{0} Chats sind in „{1}“.</translation>
     </message>
     <message>
-        <source>{} chat was moved.</source>
-        <translation>{} Chat wurde verschoben.</translation>
+        <source>“{0}” was moved.</source>
+        <translation>„{0}“ wurde verschoben.</translation>
     </message>
     <message>
-        <source>{} chats were moved.</source>
-        <translation>{} Chats wurden verschoben.</translation>
+        <source>{0} chats were moved.</source>
+        <translation>{0} Chats wurden verschoben.</translation>
     </message>
 </context>
 <context>

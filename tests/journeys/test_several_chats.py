@@ -195,10 +195,19 @@ def test_chats_fall_into_the_group_that_they_are_dropped_on(window, qtbot):
     drop(window, qtbot, ["Cork", "Bern"], window.chats.index_of("Rome"))
     qtbot.waitUntil(lambda: groups(window).get("folder:Trips") == {"Rome", "Cork", "Bern"})
     assert "pinned" not in groups(window)
+    assert window.sidebar.bar.text() == "2 chats are in “Trips”."
     undo(window)
     qtbot.waitUntil(lambda: groups(window) == before)
     drop(window, qtbot, ["Rome"], window.chats.index_of("Oslo"))
     qtbot.waitUntil(lambda: "folder:Trips" not in groups(window))
+    assert window.sidebar.bar.text() == "“Rome” was moved."
+    undo(window)
+    qtbot.waitUntil(lambda: groups(window) == before)
+    drop(window, qtbot, ["Oslo"], window.chats.index_of("Rome"))
+    qtbot.waitUntil(lambda: groups(window).get("folder:Trips") == {"Rome", "Oslo"})
+    assert window.sidebar.bar.text() == "“Oslo” is in “Trips”."
+    undo(window)
+    qtbot.waitUntil(lambda: groups(window) == before)
     drop(window, qtbot, ["Rome"], window.chats.index_of("Cork"))
     qtbot.waitUntil(lambda: groups(window)["pinned"] == {"Rome", "Cork"})
     window._book.shelving.archive("Bern", True)
