@@ -179,7 +179,7 @@ def test_what_is_missing_is_named(whole, key, said):
         (
             "llama.block_count",
             2,
-            "blk.1.attn_norm.weight, blk.1.ffn_norm.weight, blk.1.attn_q.weight and ",
+            "blk.1.ffn_norm.weight, blk.1.attn_norm.weight, blk.1.attn_q.weight and ",
         ),
         ("llama.block_count", 9000, "llama.block_count is 9000, but it must be at most 1"),
         ("llama.embedding_length", 0, "llama.embedding_length is 0"),
