@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 _HEAD = struct.Struct("<8sI")
 _MAGIC = b"llgkv01\n"
 _ENDING, _FRESH = ".kv", ".new"
-_AT_ONCE = 4
+AT_ONCE = 4
 """Blocks that wait to be written: their memory is nobody's budget."""
 _UNUSED_DAYS = 30
 _SHARE_OF_DISK = 0.1
@@ -63,7 +63,7 @@ class BlockFiles:
         self._unseen = 0  # bytes that were written since the folder was looked through
         self._writing: deque[Future[None]] = deque()
         self._writer: ThreadPoolExecutor | None = None
-        self._failed = False
+        self._failed = self._closed = False
         self._mark = ""  # of the folder, as it was when it was looked through
         self._emptied = 0  # how often it was, since
 
@@ -81,12 +81,17 @@ class BlockFiles:
         """Whether `write` may be called now: not while too many blocks wait for a slow disk."""
         while self._writing and self._writing[0].done():
             self._writing.popleft()
-        return len(self._writing) < _AT_ONCE
+        return len(self._writing) < AT_ONCE
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits to be written."""
+        return all(one.done() for one in self._writing)
 
     @property
     def is_usable(self) -> bool:
         """Whether anything can be kept: some room is allowed, and the disk has taken what it was given."""
-        return self._byte_limit > 0 and not self._failed
+        return self._byte_limit > 0 and not self._failed and not self._closed
 
     @property
     def is_empty(self) -> bool:
@@ -99,14 +104,16 @@ class BlockFiles:
 
     def read(self, name: str, size: int) -> bytearray | None:
         """The bytes of a block, if they are all there and what was written; else its file goes."""
-        content = bytearray(size)
         try:
+            content = bytearray(size)
             with open(self._path(name), "rb") as file:
                 head, count, is_all = file.read(_HEAD.size), file.readinto(content), not file.read(1)
             if is_all and count == size and _HEAD.unpack(head) == (_MAGIC, zlib.crc32(content)):
                 return content
         except (OSError, struct.error):
             pass
+        except MemoryError:  # its file may well be sound
+            return None
         with self._lock:
             (self._names or set()).discard(name)
         with contextlib.suppress(OSError):
@@ -118,18 +125,35 @@ class BlockFiles:
         with self._lock:
             if self._names is not None:
                 self._names.add(name)
+        self._submit(self._write, name, content, used, self._emptied)
+
+    def tidy(self) -> None:
+        """Delete, in another thread, what is too old or too much: also where nothing is written any more."""
+        if self._folder.is_dir():
+            self._submit(self._tidy)
+
+    def _submit(self, work: Callable[..., None], *arguments: object) -> None:
+        if self._closed:
+            return
         if self._writer is None:
             self._writer = ThreadPoolExecutor(1, "llama-gui-prompt-cache")
-        self._writing.append(self._writer.submit(self._write, name, content, used, self._emptied))
+        self._writing.append(self._writer.submit(work, *arguments))
 
     def use(self, names: Iterable[str], used: float) -> None:
         """These were of use at this time, in seconds since 1970: others are deleted before them.
 
-        All blocks of a conversation get the same time, so that its end goes before its beginning.
+        All blocks of a conversation get the same time, so that its end goes before its beginning. Those that another
+        process has deleted are known no longer.
         """
         for name in names:
-            with contextlib.suppress(OSError):
+            try:
                 os.utime(self._path(name), (used, used))
+            except FileNotFoundError:
+                if self.is_idle:  # else it may be on its way
+                    with self._lock:
+                        (self._names or set()).discard(name)
+            except OSError:
+                pass
 
     def flush(self) -> None:
         """Wait until all that was given to `write` is in its file."""
@@ -138,6 +162,7 @@ class BlockFiles:
 
     def close(self) -> None:
         """Finish the file that is being written; those that wait are not begun."""
+        self._closed = True
         if self._writer is not None:
             self._writer.shutdown(cancel_futures=True)
             self._writer = None
@@ -168,16 +193,20 @@ class BlockFiles:
             if self._failed or not self._is_wanted(emptied):
                 return
             self._put(name, content)
-            self.use([name], used)
+            with contextlib.suppress(OSError):
+                os.utime(self._path(name), (used, used))
             with self._lock:
                 self._total += len(content)
                 self._unseen += len(content)
                 limit = self._limit()
             if self._total > limit or self._unseen > limit * (1 - _PRUNED_TO):  # others write, too
                 self._prune()
+        except FileNotFoundError:  # the folder was emptied meanwhile
+            pass
         except OSError as error:
             self._failed = True  # until the next start
             _log.warning("What was read cannot be kept in %s: %s", self._folder, error)
+            self._tidy()  # a full disk needs the room
         finally:
             self.on_written()
 
@@ -202,6 +231,10 @@ class BlockFiles:
         finally:
             with contextlib.suppress(OSError):
                 fresh.unlink()
+
+    def _tidy(self) -> None:
+        with contextlib.suppress(OSError):
+            self._prune()
 
     def _limit(self) -> float:
         free = shutil.disk_usage(self._folder).free

@@ -21,7 +21,7 @@ from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.native_linear import NativeFloatLinear, NativeQuantisedLinear
-from llama_gui.engine.prompt_cache import check_place, files_stamp, open_prompt_cache
+from llama_gui.engine.prompt_cache import check_place, open_prompt_cache, stamp_of
 from llama_gui.engine.prompt_lookup import PromptLookup
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
@@ -164,7 +164,7 @@ class Engine:
         )
         runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))
-        folder, stamp = (prompt_cache, files_stamp(path)) if network.is_exact else (None, b"")
+        folder, stamp = (prompt_cache, stamp_of(path, network.config)) if network.is_exact else (None, b"")
         kept = open_prompt_cache(folder, prompt_cache_bytes, cache, lambda: runner.identity(stamp))
         stats = _first_stats(model, speculator)
         loop = Loop(scheduler, runner, cache, model.threads, stats, speculator, shared, kept)

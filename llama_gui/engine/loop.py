@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.device import torch_threads
-from llama_gui.engine.kv_cache import KVCache, Slot
+from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.prompt_cache import PromptCache, Recall
 from llama_gui.engine.runner import Runner, Work, error_for_user
 from llama_gui.engine.scheduler import Chunk, Scheduler
@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 RECALL_SECONDS = (0.25, 0.01)
 """How long a step may take tokens from the disk: alone, and while others wait for their next token."""
+_WRITING_S = 0.002
 
 _CLOSED = "The engine is closed. Load the model again."
 
@@ -132,9 +133,9 @@ class Loop:
         Raises:
             EngineClosedError, GenerationError: see `call`.
         """
-        kept = self._prompt_cache
-        if kept is not None:
-            self.call(lambda: kept.flush(self._scheduler.budget.prompt_seconds))
+        seconds = self._scheduler.budget.prompt_seconds
+        while self.call(lambda: self._with_disk(lambda kept: kept.is_behind(seconds), False)):
+            time.sleep(_WRITING_S)  # others have their turn
 
     def check_wait(self) -> None:
         """Raise GenerationError where waiting for an answer would never end."""
@@ -261,36 +262,47 @@ class Loop:
             except GenerationError as error:
                 self._finish(sequence, "error", error)
 
-    def _look_for(self, sequence: Sequence) -> None:
-        """Find out what of a prompt lies on the disk. Its last token is always run, because its logits are needed."""
-        if self._prompt_cache is not None:
-            found = self._prompt_cache.find(sequence.reusable[:-1], sequence.held, sequence.asker)
-            if found is not None:
-                self._recalls[sequence.number] = found
-
-    def _keep_next(self, reading: Many[Slot] = ()) -> bool:
-        """Keep a block of a conversation on the disk; False: there was none, or the disk is busy."""
+    def _with_disk(self, work: Callable[[PromptCache], T], otherwise: T) -> T:
+        """What `work` makes of the prompts on the disk. They only save time: no answer may fail for them."""
+        kept = self._prompt_cache
+        if kept is None:
+            return otherwise
         try:
-            kept = self._prompt_cache
-            return kept is not None and kept.keep_next(self._scheduler.budget.prompt_seconds, reading)
-        except Exception:  # it only saves time: no answer may fail for it
+            return work(kept)
+        except GenerationError:  # no memory: the next step will say so
+            return otherwise
+        except Exception:
             _log.exception("What was read cannot be kept")
             self._prompt_cache = None
-            return False
+            kept.close()
+            return otherwise
 
-    def _recall(self, chunk: Chunk, patience: float) -> bool:
+    def _look_for(self, sequence: Sequence) -> None:
+        """Find out what of a prompt lies on the disk. Its last token is always run, because its logits are needed."""
+        known = sequence.reusable[:-1]
+        found = self._with_disk(lambda kept: kept.find(known, sequence.held, sequence.asker), None)
+        if found is not None:
+            self._recalls[sequence.number] = found
+
+    def _keep_next(self) -> bool:
+        """Keep a block of an idle conversation on the disk; False: there was none, or the disk is busy."""
+        return self._with_disk(lambda kept: kept.keep_next(self._scheduler.budget.prompt_seconds), False)
+
+    def _others_wait(self, number: int = 0) -> bool:
+        """Whether anybody but this sequence waits for the next token of an answer."""
+        return any(not self._sequences[other].is_prefilling for other in self._scheduler.running if other != number)
+
+    def _recall(self, number: int) -> bool:
         """Take the next tokens of a prompt from the disk instead of running them; False: they are not there."""
-        recall, sequence = self._recalls.get(chunk.number), self._sequences[chunk.number]
-        if recall is None or self._prompt_cache is None or sequence.slot is None:
+        recall, sequence = self._recalls.get(number), self._sequences[number]
+        slot = sequence.slot
+        if recall is None or slot is None:
             return False
-        end, count = time.perf_counter() + patience, 0
+        end, count = time.perf_counter() + RECALL_SECONDS[self._others_wait(number)], 0
         while not sequence.job.is_cancelled and time.perf_counter() < end:
-            try:
-                new = self._prompt_cache.recall(recall, sequence.slot)
-            except GenerationError:  # no memory: its own step will say so
-                new = 0
+            new = self._with_disk(lambda kept: kept.recall(recall, slot), 0)
             if not new:
-                del self._recalls[chunk.number]
+                del self._recalls[number]
                 return count > 0
             sequence.recall(new)
             count += new
@@ -298,8 +310,7 @@ class Loop:
 
     def _step(self, chunks: list[Chunk]) -> None:
         decodes = sum(chunk.tokens == 1 for chunk in chunks)
-        patience = RECALL_SECONDS[1 if decodes else 0]
-        chunks = [chunk for chunk in chunks if not self._recall(chunk, patience)]
+        chunks = [chunk for chunk in chunks if not self._recall(chunk.number)]
         if not chunks:
             self._publish(0)
             return
@@ -311,10 +322,9 @@ class Loop:
         if not all(work.sequence.job.is_cancelled for work in works):  # such a step may have been cut short
             self._learn(works, decodes, seconds)
         self._publish(drawn, rows=decodes)
-        if not decodes:  # nobody waits for a token: a prompt that takes minutes is kept piece by piece
-            reading = [work.sequence.slot for work in works if work.sequence.slot is not None]
-            while self._keep_next(reading):
-                pass
+        if not decodes and not self._others_wait():  # a prompt that takes minutes is kept piece by piece
+            slots = [work.sequence.slot for work in works if work.sequence.slot is not None]
+            self._with_disk(lambda kept: kept.keep_read(slots, self._scheduler.budget.prompt_seconds), None)
 
     def _learn(self, works: Many[Work], decodes: int, seconds: float) -> None:
         prompt_tokens = sum(work.count for work in works) - decodes

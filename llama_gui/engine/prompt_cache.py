@@ -9,11 +9,15 @@ import hashlib
 import time
 from array import array
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from llama_gui.engine.block_files import BlockFiles
+import torch
+
+from llama_gui import __version__
+from llama_gui.engine.block_files import AT_ONCE, BlockFiles
+from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.kv_cache import KVCache, Slot
 from llama_gui.errors import GenerationError, InvalidRequestError
 from llama_gui.vocabulary.checks import check_number
@@ -50,7 +54,7 @@ class PromptCache:
         self._cache = cache
         self._identity = identity
         self._root: bytes | None = None
-        self._listed = (0, 0)  # `last_used` and length of the slot whose blocks these are
+        self._listed = 0  # `last_used` of the slot whose blocks these are
         self._listed_at = 0.0
         self._missing: deque[tuple[int, str]] = deque()
 
@@ -94,41 +98,52 @@ class PromptCache:
 
     # --- to the disk
 
-    def keep_next(self, seconds: Callable[[int], float | None], reading: Sequence[Slot] = ()) -> bool:
-        """Give the next block of a conversation to the thread that writes; False: there is none, or no room.
+    def keep_next(self, seconds: Callable[[int], float | None]) -> bool:
+        """Give the next block of an idle conversation to the thread that writes; False: there is none, or no room.
 
-        `seconds`: what reading so many tokens takes; None: nobody knows. `reading`: slots of prompts that are being
-        read, of which what is read so far is kept; behind them come the idle ones.
+        `seconds`: what reading so many tokens takes; None: nobody knows.
         """
         if not self._files.is_usable or not self._files.has_room:
             return False
         self._notice_emptied()
-        for slot in [*reading, *self._cache.unkept()]:
-            if self._listed != (slot.last_used, len(slot.tokens)):
-                self._list(slot, seconds(len(slot.tokens)))
+        for slot in self._cache.unkept():
+            if self._listed != slot.last_used:
+                self._listed, self._listed_at = slot.last_used, time.time()
+                self._missing = deque(self._missing_of(slot, seconds))
             if self._missing:
-                index, name = self._missing.popleft()
-                self._files.write(name, slot.block(index * BLOCK, (index + 1) * BLOCK), self._listed_at)
+                self._write(slot, *self._missing.popleft())
                 return True
-            if not slot.busy:
-                slot.kept = slot.last_used
+            slot.kept = slot.last_used
         return False
 
-    def _list(self, slot: Slot, seconds: float | None) -> None:
-        """Find out which blocks of `slot` are worth keeping, and are not kept."""
-        self._listed, self._listed_at = (slot.last_used, len(slot.tokens)), time.time()
-        self._missing.clear()
-        if len(slot.tokens) >= LEAST_TOKENS and (seconds is None or seconds >= LEAST_SECONDS):
-            names = self._names(slot.tokens, slot.asker)
-            self._missing.extend((index, name) for index, name in enumerate(names) if not self._files.has(name))
-            self._files.use((name for name in names if self._files.has(name)), self._listed_at)
+    def keep_read(self, slots: Sequence[Slot], seconds: Callable[[int], float | None]) -> None:
+        """The same with what is read so far of prompts, but no more than a few blocks: others want their turn."""
+        self._notice_emptied()
+        for slot in slots:
+            for index, name in self._missing_of(slot, seconds)[:AT_ONCE] if self._files.is_usable else []:
+                if not self._files.has_room:
+                    return
+                self._listed_at = time.time()
+                self._write(slot, index, name)
 
-    def flush(self, seconds: Callable[[int], float | None]) -> None:
-        """Wait until all idle conversations are kept."""
-        while self._files.is_usable and self._cache.unkept():
+    def is_behind(self, seconds: Callable[[int], float | None]) -> bool:
+        """Keep a few blocks; whether there is more to keep, or to be written."""
+        for _ in range(AT_ONCE):
             if not self.keep_next(seconds):
-                self._files.flush()
-        self._files.flush()
+                break
+        return (self._files.is_usable and bool(self._cache.unkept())) or not self._files.is_idle
+
+    def _write(self, slot: Slot, index: int, name: str) -> None:
+        self._files.write(name, slot.block(index * BLOCK, (index + 1) * BLOCK), self._listed_at)
+
+    def _missing_of(self, slot: Slot, seconds: Callable[[int], float | None]) -> list[tuple[int, str]]:
+        """The blocks of `slot` that are not kept, if it is worth keeping."""
+        taken = seconds(len(slot.tokens))
+        if len(slot.tokens) < LEAST_TOKENS or (taken is not None and taken < LEAST_SECONDS):
+            return []
+        names = self._names(slot.tokens, slot.asker)
+        self._files.use([name for name in names if self._files.has(name)], time.time())
+        return [(index, name) for index, name in enumerate(names) if not self._files.has(name)]
 
     def close(self) -> None:
         """No more is kept."""
@@ -138,7 +153,7 @@ class PromptCache:
         """What was said before somebody emptied the folder is not written again, but for chats that go on."""
         if self._files.notice_emptied():
             self._missing.clear()
-            self._listed = (0, 0)
+            self._listed = 0
             for slot in self._cache.unkept():
                 slot.kept = slot.last_used
 
@@ -164,7 +179,9 @@ def open_prompt_cache(
     """The prompt cache in `folder`; None: there shall be none."""
     if folder is None or byte_limit == 0:
         return None
-    return PromptCache(BlockFiles(Path(folder), byte_limit), cache, identity)
+    files = BlockFiles(Path(folder), byte_limit)
+    files.tidy()
+    return PromptCache(files, cache, identity)
 
 
 def check_place(folder: object, byte_limit: object) -> None:
@@ -174,21 +191,26 @@ def check_place(folder: object, byte_limit: object) -> None:
     check_number("prompt_cache_bytes", byte_limit, 0, integer=True)
 
 
-def files_stamp(path: object) -> bytes:
-    """What tells the files of a model from others, wherever they lie: their names, sizes and times.
+def stamp_of(path: object, config: NetworkConfig) -> bytes:
+    """What tells a model and the code that runs it from others, where the bits of a few tokens would not.
 
-    It is for weights that the bits of a few tokens do not depend on, such as those of experts that it did not need. Of
-    what is not on the disk: nothing.
+    Such as experts that these did not need, the window of attention, and what was mended in a later version.
     """
+    code = Path(__file__).parent
+    parts = (__version__, torch.__version__, config, _facts([*code.glob("*.py"), *code.glob("native/*")]))
     if not isinstance(path, str | Path):
-        return b""
+        return repr(parts).encode()
     place = Path(path).expanduser()
+    return repr((*parts, _facts(place.iterdir() if place.is_dir() else [place]))).encode()
+
+
+def _facts(files: Iterable[Path]) -> list[tuple[str, int, int]]:
+    """The names, sizes and times of files, wherever they lie."""
     try:
-        files = place.iterdir() if place.is_dir() else [place]
-        facts = sorted((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file())
+        stats = [(file.name, file.stat()) for file in files if file.is_file()]
     except OSError:  # deleted a moment after it was loaded
-        return b""
-    return repr(facts).encode()
+        return []
+    return sorted((name, facts.st_size, facts.st_mtime_ns) for name, facts in stats)
 
 
 def probe_tokens(vocab_size: int) -> list[int]:

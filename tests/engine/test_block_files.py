@@ -258,3 +258,30 @@ def test_two_who_begin_at_once_agree_in_the_end(tmp_path):
     assert prompt_folder.mark_of(tmp_path / "kept") == ""
     assert prompt_folder.begin(tmp_path / "kept") not in ("", first)
     prompt_folder.empty(tmp_path / "nothing")
+
+
+def test_a_full_disk_gets_its_room_back(tmp_path, monkeypatch, caplog):
+    files = BlockFiles(tmp_path, PLENTY)
+    write(files, *(f"{i:06}-aa" for i in range(20)))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+
+    def full(self, name, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(BlockFiles, "_put", full)
+    write(files, "000020-aa")
+    assert len(names_in(files)) <= 2
+    assert "cannot be kept" in caplog.text
+    files.close()
+
+
+def test_what_is_too_much_or_too_old_goes_at_the_next_start(files):
+    write(files, *(f"{i:06}-aa" for i in range(10)))
+    less = BlockFiles(files._folder, 3 * len(BLOCK))
+    less.tidy()
+    less.flush()
+    assert names_in(files) == ["000008-aa.kv", "000009-aa.kv"]
+    less.close()
+    less.tidy()
+    assert less._writer is None
+    assert not less.is_usable

@@ -4,12 +4,14 @@ import os
 import shutil
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 import torch
 
 from llama_gui import prompt_folder
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams, prompt_cache
+from llama_gui.engine.config import load_config
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import GenerationError, InvalidRequestError
@@ -188,6 +190,104 @@ def test_nobody_finds_out_what_others_said(load, kept):
     again = load(prompt_cache=kept)
     assert ask(again, asker="other")[0].usage.cached_tokens == 0
     assert ask(again, asker="server")[0].usage.cached_tokens == KEPT
+
+
+def test_what_runs_the_model_is_part_of_every_name(tiny_folder, monkeypatch):
+    folder = tiny_folder("llama-3.2")
+    config = load_config(folder)
+    stamps = {
+        prompt_cache.stamp_of(folder, config),
+        prompt_cache.stamp_of(folder, replace(config, sliding_window=300)),
+        prompt_cache.stamp_of(folder, replace(config, sliding_window=500)),
+    }
+    monkeypatch.setattr(prompt_cache, "__version__", "99")
+    stamps.add(prompt_cache.stamp_of(folder, config))
+    monkeypatch.setattr(torch, "__version__", "99")
+    stamps.add(prompt_cache.stamp_of(folder, config))
+    monkeypatch.setattr(prompt_cache, "__file__", str(folder / "x.py"))
+    stamps.add(prompt_cache.stamp_of(folder, config))
+    assert len(stamps) == 6
+
+
+def test_a_step_gives_few_blocks_to_the_disk(load, kept, monkeypatch):
+    engine = load(prompt_cache=kept)
+    budget = engine._loop._scheduler.budget
+    engine._loop.call(lambda: setattr(budget, "chunk", lambda pending, decodes: min(pending, 400)))
+    engine._loop.call(lambda: setattr(engine._loop, "_keep_next", lambda: False))
+    for i in range(3):
+        ask(engine, [5 + i, *PROMPT], cache_key=str(i))
+    counts, keep = [], prompt_cache.PromptCache.keep_read
+
+    def counted(self, slots, seconds):
+        before = len(self._files._names or ())
+        keep(self, slots, seconds)
+        counts.append(len(self._files._names or ()) - before)
+
+    monkeypatch.setattr(prompt_cache.PromptCache, "keep_read", counted)
+    ask(engine, PROMPT * 3, cache_key="long")
+    assert counts
+    assert max(counts) <= 4
+
+
+@pytest.mark.parametrize("strategy", ["batched", "interleaved", "sequential"])
+def test_the_disk_does_not_take_turns_of_answers(load, kept, strategy):
+    engine = load(prompt_cache=kept, strategy=strategy)
+    loop, seen = engine._loop, []
+    writer = engine.submit(GenerateRequest(token_ids=[5] * 40, max_tokens=2000, ignore_eos=True))
+    next(iter(writer))
+    engine.submit(
+        GenerateRequest(token_ids=PROMPT, max_tokens=1),
+        on_output=lambda _job, _out: seen.append(loop._others_wait(2)),
+    )
+    if strategy != "sequential":
+        while not seen:
+            time.sleep(0.005)
+    writer.cancel()
+    while not seen:
+        time.sleep(0.005)
+    assert seen == [strategy != "sequential"]
+
+
+@pytest.mark.parametrize("fault", [MemoryError(), RuntimeError("odd"), ValueError("embedded null byte")])
+def test_a_fault_in_reading_ends_no_answer(load, kept, monkeypatch, caplog, fault):
+    outputs = read_before(load, kept)
+
+    def broken(*_arguments):
+        raise fault
+
+    for name in ("find", "recall"):
+        engine = load(prompt_cache=kept)
+        monkeypatch.setattr(prompt_cache.PromptCache, name, broken)
+        assert ask(engine)[1] == outputs
+        monkeypatch.undo()
+        monkeypatch.setattr(prompt_cache, "LEAST_SECONDS", 0.0)
+    assert "cannot be kept" in caplog.text
+
+
+def test_an_engine_that_is_closed_by_a_callback_leaves_no_thread(load, kept):
+    engine = load(prompt_cache=kept)
+    ended = threading.Event()
+
+    def close(job, _output):
+        engine.close()
+        ended.set()
+
+    engine.submit(GenerateRequest(token_ids=PROMPT * 3, max_tokens=4, ignore_eos=True), on_output=close)
+    assert ended.wait(20)
+    end = time.monotonic() + 20
+    while [thread for thread in threading.enumerate() if "llama-gui" in thread.name]:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_what_another_process_has_deleted_is_kept_again(load, kept):
+    engine = load(prompt_cache=kept)
+    ask(engine, cache_key="chat")
+    engine.keep_prompts()
+    next(kept.glob("000001-*")).unlink()
+    ask(engine, PROMPT * 2, cache_key="chat")
+    engine.keep_prompts()
+    assert ask(load(prompt_cache=kept), PROMPT * 2)[0].usage.cached_tokens == 576
 
 
 def test_a_damaged_file_is_read_again(load, kept):
