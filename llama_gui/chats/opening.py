@@ -17,7 +17,14 @@ from llama_gui.chats.migrations import (
     migrate,
     version_of,
 )
-from llama_gui.chats.plain_words import means_damage, means_damaged_text, means_no_room, plain_words, primary_code
+from llama_gui.chats.plain_words import (
+    means_damage,
+    means_damaged_text,
+    means_no_room,
+    means_refusal,
+    plain_words,
+    primary_code,
+)
 from llama_gui.chats.rehearsal import rehearse
 from llama_gui.chats.restoring import offer_backup
 from llama_gui.chats.rows import readable_text
@@ -55,15 +62,27 @@ def open_file(path: Path) -> tuple[sqlite3.Connection, str]:
     except DamagedError as error:
         connection, anew = _begin_anew(path, error)
     except sqlite3.OperationalError as error:
-        if not means_no_room(error):
+        if not means_refusal(error):
             raise
-        return _connect_to_read(path, error), (
-            "The disk is full. Your chats can be read, but nothing new is saved until you free some space on the disk "
-            f"that holds {path.parent}."
-        )
+        connection, refused = _connect_to_read(path, error), _refusal_text(path, error)
+        if lost:
+            empty_damaged_log(connection)
+        return connection, " ".join(filter(None, (finished, lost, refused)))
     if lost:
         empty_damaged_log(connection)
     return connection, " ".join(filter(None, (finished, lost, anew, backup_at_opening(connection, path))))
+
+
+def _refusal_text(path: Path, error: sqlite3.Error) -> str:
+    if means_no_room(error, path.parent):
+        return (
+            "The disk is full. Your chats can be read, but nothing new is saved until you free some space on the disk "
+            f"that holds {path.parent}."
+        )
+    return (
+        f"The disk refused to write or read {path}. Your chats can be read, but what is new may not be saved. Check "
+        "that the disk works and has room, and copy your chats to another one."
+    )
 
 
 def _begin_anew(path: Path, error: DamagedError) -> tuple[sqlite3.Connection, str]:

@@ -1,12 +1,22 @@
 """What SQLite and the system say about the chat store, in words that a person can act on."""
 
 import errno
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from llama_gui.errors import StoreError
+
+_OF_FULL_DISK = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR_WRITE,
+    sqlite3.SQLITE_IOERR_SHMOPEN,  # the index of the log could not get its first bytes
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+)
+_HARDLY_ANY = 1_000_000
+"""Bytes that are as good as none."""
 
 
 @contextmanager
@@ -47,9 +57,19 @@ def means_damaged_text(error: BaseException) -> bool:
     return isinstance(error, sqlite3.OperationalError) and "user-defined function" in str(error)
 
 
-def means_no_room(error: sqlite3.Error) -> bool:
-    """Whether the disk refused to write, which it does when it is full."""
+def means_refusal(error: sqlite3.Error) -> bool:
+    """Whether the disk refused to write or read: it is full, or breaks."""
     return primary_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+
+
+def means_no_room(error: sqlite3.Error, folder: Path) -> bool:
+    """Whether the disk that holds `folder` refused because it is full, or the user's share of it is."""
+    if getattr(error, "sqlite_errorcode", None) in _OF_FULL_DISK:
+        return True
+    try:
+        return means_refusal(error) and shutil.disk_usage(folder).free < _HARDLY_ANY
+    except OSError:  # a disk that does not even say that is not full
+        return False
 
 
 def primary_code(error: sqlite3.Error) -> int:

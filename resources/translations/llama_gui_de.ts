@@ -4618,6 +4618,10 @@
         <translation>Der Datenträger ist voll. Deine Chats lassen sich lesen, aber Neues wird erst gespeichert, wenn du auf dem Datenträger mit {0} Platz schaffst.</translation>
     </message>
     <message>
+        <source>The disk refused to write or read {0}. Your chats can be read, but what is new may not be saved. Check that the disk works and has room, and copy your chats to another one.</source>
+        <translation>Der Datenträger konnte {0} nicht schreiben oder lesen. Deine Chats lassen sich lesen, aber Neues wird vielleicht nicht gespeichert. Prüfe, ob der Datenträger in Ordnung ist und Platz hat, und kopiere deine Chats auf einen anderen.</translation>
+    </message>
+    <message>
         <source>The chat store {0} is damaged. Close llama-gui, keep a copy of the file, and move it away to begin anew.</source>
         <translation>Die Ablage der Chats {0} ist beschädigt. Schließe llama-gui, hebe eine Kopie der Datei auf, und lege sie woandershin, um neu anzufangen.</translation>
     </message>

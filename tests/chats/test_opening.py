@@ -11,10 +11,12 @@ import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from llama_gui.chats import opening
 from llama_gui.chats.migrations import MIGRATIONS, migrate
 from llama_gui.chats.rehearsal import rehearse
 from llama_gui.chats.search_schema import add_functions
@@ -490,3 +492,40 @@ def test_without_room_on_the_disk_chats_can_be_read(path: Path, tmp_path: Path, 
     store = ChatStore.open(full)
     assert ([node.id for node in store.nodes("chat")], store.notice) == (["q", "third"], "")
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "free", "told"),
+    [
+        (sqlite3.SQLITE_FULL, 10**9, "The disk is full. Your chats can be read"),
+        (sqlite3.SQLITE_IOERR_WRITE, 10**9, "The disk is full. Your chats can be read"),
+        (sqlite3.SQLITE_IOERR_SHMOPEN, 10**9, "The disk is full. Your chats can be read"),
+        (sqlite3.SQLITE_IOERR_SHMSIZE, 10**9, "The disk is full. Your chats can be read"),
+        (sqlite3.SQLITE_IOERR_TRUNCATE, 4096, "The disk is full. Your chats can be read"),
+        (sqlite3.SQLITE_IOERR_READ, 10**9, "The disk refused to write or read"),
+        (sqlite3.SQLITE_IOERR_FSYNC, 10**9, "The disk refused to write or read"),
+        (sqlite3.SQLITE_IOERR_READ, None, "The disk refused to write or read"),
+    ],
+)
+def test_a_disk_that_breaks_is_not_called_full(
+    store: ChatStore, path: Path, monkeypatch: pytest.MonkeyPatch, code: int, free: int | None, told: str
+):
+    store.create_chat("chat")
+    store.save_node(question("q"))
+    store.close()
+
+    def refuse(_connection: sqlite3.Connection) -> None:
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = code
+        raise error
+
+    def disk_usage(_folder: Path) -> Any:
+        if free is None:
+            raise OSError(errno.EIO, "Input/output error")
+        return SimpleNamespace(free=free)
+
+    monkeypatch.setattr(opening, "_check_indexes", refuse)
+    monkeypatch.setattr(shutil, "disk_usage", disk_usage)
+    with closing(ChatStore.open(path)) as again:
+        assert again.notice.startswith(told)
+        assert [chat.id for chat in again.chats()] == ["chat"]
