@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from llama_gui.chats import opening
 from llama_gui.chats.log_check import empty_damaged_log, keep_damaged_log, loses_commits
 from llama_gui.chats.store import ChatStore
 from llama_gui.errors import StoreError
@@ -184,3 +186,21 @@ def test_copies_of_damaged_logs_do_not_fill_the_disk(left: Path):
     kept = {log_of(copy).read_bytes() for copy in copies_of(left)}
     assert kept == {*logs[:4], logs[-1]}
     assert all(other.exists() for other in others)
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_CORRUPT])
+def test_a_damaged_log_is_told_of_beside_what_else_is_wrong(left: Path, monkeypatch: pytest.MonkeyPatch, code: int):
+    change(left, flip(_HEADER + 24 + 1000))
+    check, faults = opening._check_indexes, [code]
+
+    def refuse_once(connection: sqlite3.Connection) -> None:
+        if faults:
+            error = sqlite3.OperationalError("something else is wrong")
+            error.sqlite_errorcode = faults.pop()
+            raise error
+        check(connection)
+
+    monkeypatch.setattr(opening, "_check_indexes", refuse_once)
+    with closing(ChatStore.open(left)) as store:
+        assert store.notice.startswith("The log of the chat store was damaged")
+        assert re.search(r"disk refused to write or read|chat store was damaged \(something", store.notice)
