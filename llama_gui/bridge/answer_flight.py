@@ -143,7 +143,7 @@ class AnswerFlight(QObject):
             given = self._question.given_tokens
             text = self._said(self._opening() + clean_text(self._host.former_text(ticket))) if given else ""
             answer = new_node(self._chat_id, "assistant", text, "streaming", asked.id, name)
-            answer = replace(answer, recipe=self._recipe(text)) if given else answer
+            answer = replace(answer, recipe=self._recipe(text))  # it tells those who draw the first words, too
             self._path.add(answer)
             self._answer_id = answer.id
             self._saver.save_soon(answer)

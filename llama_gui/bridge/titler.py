@@ -192,7 +192,7 @@ def _find_work(store: ChatStore) -> _Work | None:
         question = next((node for node in reversed(path) if node.role == "user"), None)
         if answer is not None and question is not None:
             said = split(question.content, question.attachments)[0].strip() or question.content
-            return _Work(chat_id, chat.title, said, answer_text(answer.content, answer.model))
+            return _Work(chat_id, chat.title, said, answer_text(answer))
     return None
 
 

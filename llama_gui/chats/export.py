@@ -66,7 +66,7 @@ def _content(node: Node) -> str:
         fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(node.content)), default=0))
         said = f"{fence}\n{node.content}\n{fence}"
         return f"<details>\n<summary><code>{escape(arguments_of(node))}</code></summary>\n\n{said}\n\n</details>"
-    parts = parts_of(node.content, node.role, node.model)
+    parts = parts_of(node)
     if parts.reasoning is None:
         return parts.answer.strip()
     head = f"<summary>{thought_line(parts)}</summary>"

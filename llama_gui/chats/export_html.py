@@ -75,7 +75,7 @@ def _content(node: Node) -> str:
     if node.role == "tool":
         said = f'<p class="plain" dir="auto">{escape(node.content)}</p>'
         return f'<details><summary class="muted">{escape(arguments_of(node))}</summary>{said}</details>\n'
-    parts = parts_of(node.content, node.role, node.model)
+    parts = parts_of(node)
     answer = f'<div dir="auto">{_body(parts.answer)}</div>\n'
     if parts.reasoning is None:
         return answer

@@ -1,8 +1,11 @@
 """What a model thought before it answered, told from the answer; pure."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from llama_gui.chats.recipe import read_recipe
+from llama_gui.chats.tree import Node
 from llama_gui.vocabulary import THINKING_TAGS
 
 _NAMES = "|".join(THINKING_TAGS)
@@ -14,6 +17,8 @@ _FAR = 400_000
 _WRAP, _WRAP_END = "<response>", "</response>"
 """What Granite writes around the answer behind its reasoning."""
 _WRAPPING = "granite"
+Wraps = Callable[[], bool]
+"""Whether the model writes tags around its answers; asked only where an answer begins with one."""
 _CODE = r"(?:```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`)"
 
 
@@ -31,40 +36,52 @@ class Parts:
         return len((self.reasoning or "").split())
 
 
-def split_reasoning(text: str, model: str = "", *, is_growing: bool = False) -> Parts:
+def wraps_answers(node: Node) -> bool:
+    """Whether the model of an answer writes tags around its answers: with others a person has asked for such tags.
+
+    Where that is not noted beside the answer, the name of the model tells.
+    """
+    noted = read_recipe(node.recipe).wraps_answers
+    return _WRAPPING in node.model.casefold() if noted is None else noted
+
+
+def split_reasoning(text: str, wraps: Wraps = lambda: False, *, is_growing: bool = False) -> Parts:
     """Find a block of reasoning at the beginning of an answer.
 
     Some templates write the opening tag into the prompt, so a closing tag on a line of its own is enough. Tags within
-    code are words like others. `model`: the name of the one that wrote it, for Granite has tags around its answers as
-    well. `is_growing`: more may come, so half an opening tag counts as one.
+    code are words like others. `wraps`: whether tags around the answer are taken off as well. `is_growing`: more may
+    come, so half an opening tag counts as one.
     """
     opening = _OPENING.match(text)
     if opening is None:
         if is_growing and _may_open(text):
             return Parts("", "", is_open=True)
-        return _without_opening(text, model)
+        return _without_opening(text, wraps)
     closing = _closing(text, opening.end(), opening.group(1), is_growing=is_growing)
     if closing is None:
         reasoning = text[opening.end() :]
         return Parts(_without_half_tag(reasoning) if is_growing else reasoning, "", is_open=True)
-    return _closed(text[opening.end() : closing.start()], text[closing.end() :], model)
+    return _closed(text[opening.end() : closing.start()], text[closing.end() :], wraps)
 
 
-def parts_of(content: str, role: str, model: str) -> Parts:
+def parts_of(node: Node) -> Parts:
     """A message in two: only answers are told apart."""
-    return split_reasoning(content, model) if role == "assistant" else Parts(None, content)
+    if node.role != "assistant":
+        return Parts(None, node.content)
+    return split_reasoning(node.content, lambda: wraps_answers(node))
 
 
-def answer_text(text: str, model: str) -> str:
-    """The answer without the reasoning; all of it where nothing but reasoning came."""
-    parts = split_reasoning(text, model)
-    return text if parts.is_open else parts.answer
+def answer_text(node: Node) -> str:
+    """An answer without the reasoning; all of it where nothing but reasoning came."""
+    parts = parts_of(node)
+    return node.content if parts.is_open else parts.answer
 
 
-def _closed(reasoning: str, answer: str, model: str) -> Parts:
+def _closed(reasoning: str, answer: str, wraps: Wraps) -> Parts:
     answer = answer.lstrip()
-    if _WRAPPING in model.casefold():  # another was asked for such tags by its user
-        answer = _unwrapped(answer)
+    bare = _unwrapped(answer)
+    if bare != answer and wraps():
+        answer = bare
     return Parts(reasoning.strip(), answer) if reasoning.strip() else Parts(None, answer)
 
 
@@ -77,13 +94,13 @@ def _unwrapped(answer: str) -> str:
     return answer[:place].rstrip() if place >= 0 and _WRAP_END.startswith(answer[place:].lower()) else answer
 
 
-def _without_opening(text: str, model: str) -> Parts:
+def _without_opening(text: str, wraps: Wraps) -> Parts:
     if "</" not in text:
         return Parts(None, text)
     pattern = re.compile(rf"{_CODE}|(?P<end>{_ALONE.pattern})", _ALONE.flags | re.DOTALL)
     for found in pattern.finditer(text, 0, _FAR):
         if found["end"] is not None:
-            return _closed(text[: found.start()], text[found.end() :], model)
+            return _closed(text[: found.start()], text[found.end() :], wraps)
     return Parts(None, text)
 
 

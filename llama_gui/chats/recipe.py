@@ -18,6 +18,7 @@ from llama_gui.vocabulary import (
     SamplingParams,
     Timings,
     Usage,
+    is_remote,
     sampling_from_json,
 )
 
@@ -34,7 +35,7 @@ class Recipe:
     finished when this was written. `continued_tokens`: so many of its tokens were there before, `timings` are of the
     others. `given_tokens`: so many of its first tokens were not drawn, because somebody chose another one there.
     `tools`: the schemas of those that the model was told of. `written`: what it wrote, where calls of tools were taken
-    out of what is shown; "": that is all.
+    out of what is shown; "": that is all. `wraps_answers`: see `ModelInfo`; None: not known.
     """
 
     model: str = ""
@@ -56,6 +57,7 @@ class Recipe:
     now: str = ""
     tools: tuple[Mapping[str, Any], ...] = ()
     written: str = ""
+    wraps_answers: bool | None = None
     prompt_token_ids: tuple[int, ...] = ()
     token_ids: tuple[int, ...] = ()
     continued_tokens: int = 0
@@ -132,6 +134,7 @@ def _with_model(recipe: Recipe, model: ModelInfo | None) -> Recipe:
         dtype=model.dtype,
         device=model.device,
         cache_dtype=model.cache_dtype,
+        wraps_answers=None if is_remote(model.path) else model.wraps_answers,  # other servers do not say
         sampling=sampling,
     )
 
@@ -177,6 +180,7 @@ def read_recipe(text: str) -> Recipe:
         stop=tuple(stop for stop in _of_type(values, "stop", list, []) if isinstance(stop, str) and stop),
         regex=_of_type(values, "regex", str, None),
         thinking=read_thinking(values.get("thinking")),
+        wraps_answers=_of_type(values, "wraps_answers", bool, None),
         tools=tuple(tool for tool in _of_type(values, "tools", list, []) if isinstance(tool, dict)),
         prompt_token_ids=_ids(values.get("prompt_token_ids")),
         token_ids=_ids(values.get("token_ids")),

@@ -104,7 +104,7 @@ class ShownPath:
 def _beginning(node: Node) -> str:
     """How a message begins: what was said of a question, what was answered of an answer, without marks."""
     if node.role == "assistant":
-        text = snippet(answer_text(node.content, node.model), (), 0, is_markdown=True)[0].strip()
+        text = snippet(answer_text(node), (), 0, is_markdown=True)[0].strip()
     else:
         said = (node.attachments and split(node.content, node.attachments)[0]) or node.content
         text = " ".join(said[: 4 * _MAP_TEXT].split())

@@ -1,6 +1,7 @@
 """What can be done with one message: the verbs of the transcript's buttons, of the keys and of the palette."""
 
 import re
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
@@ -140,7 +141,8 @@ class MessageActions(QObject):
 
     def _copy(self, node: Node) -> None:
         words, _files = split(node.content, node.attachments)
-        QGuiApplication.clipboard().setText(answer_text(words, node.model) if node.role == "assistant" else words)
+        text = answer_text(replace(node, content=words)) if node.role == "assistant" else words
+        QGuiApplication.clipboard().setText(text)
         self.said.emit(self.tr("The message is on the clipboard."))
 
     def _look_at_words(self, node: Node) -> None:

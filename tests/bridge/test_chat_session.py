@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.chats.reasoning import answer_text, wraps_answers
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import Node
 from llama_gui.errors import StoreError
@@ -134,6 +135,21 @@ def test_the_recipe_tells_how_the_answer_was_made(qtbot: QtBot, make_book: MakeB
     assert recipe["finish_reason"] == "stop"
     assert recipe["usage"]["completion_tokens"] == 3
     assert session.last_result is not None
+
+
+@pytest.mark.parametrize("wraps", [True, False])
+def test_tags_around_an_answer_are_known_from_its_first_word_and_by_the_model_not_its_name(
+    qtbot: QtBot, make_host: MakeHost, make_book: MakeBook, ask: Ask, wraps: bool
+):
+    written = ["<think>so</think>", "<response>", "Hi", "</response>"]
+    engine = ScriptedEngine({"hello": written}, name="My favourite" if wraps else "Not Granite")
+    engine.info = replace(engine.info, wraps_answers=wraps)
+    session = make_book(make_host(engine)).new_chat()
+    begun: list[Node] = []
+    session.message_added.connect(begun.append)
+    ask(session, "hello")
+    assert [wraps_answers(node) for node in begun if node.role == "assistant"] == [wraps]
+    assert answer_text(session.path()[-1]) == ("Hi" if wraps else "<response>Hi</response>")
 
 
 def test_three_sessions_stream_at_once_and_one_is_stopped_alone(qtbot: QtBot, make_host: MakeHost, make_book: MakeBook):

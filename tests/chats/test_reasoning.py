@@ -1,10 +1,25 @@
 """What a model thought is told from what it answered."""
 
+from dataclasses import replace
+
 import pytest
 
-from llama_gui.chats.reasoning import answer_text, split_reasoning
+from llama_gui.chats.reasoning import answer_text, parts_of, split_reasoning
+from llama_gui.chats.recipe import recipe_text
+from llama_gui.chats.tree import Node
+from llama_gui.vocabulary import DEFAULT_SAMPLING, GenerateRequest, ModelInfo
 
 THOUGHT = "<think>\nFirst I *wonder*.\n\nThen I know.\n</think>\n\nThe **answer**."
+
+
+def node(text: str, model: str) -> Node:
+    return Node("a", "c", "u", "assistant", text, "complete", 0.0, model)
+
+
+def recipe(*, wraps_answers: bool, path: str = "/models/mine") -> str:
+    sampling = DEFAULT_SAMPLING
+    model = ModelInfo("Mine", path, "Any", 1, 1, "", "cpu", sampling, True, wraps_answers=wraps_answers)
+    return recipe_text(GenerateRequest(prompt="?"), model)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +61,24 @@ def test_where_the_answer_begins(text, reasoning, rest, is_open):
     ],
 )
 def test_granite_has_tags_around_its_answers_and_others_were_asked_for_them(text, rest):
-    assert split_reasoning(text, "Granite-3.3-2b-instruct").answer == rest
-    assert answer_text(text, "Granite-3.3-2b-instruct") == rest
-    assert split_reasoning(text, "Qwen3-4B").answer == text.partition("</think>")[2].lstrip() or text
+    kept = text.partition("</think>")[2].lstrip() or text
+    granite, other = node(text, "Granite-3.3-2b-instruct"), node(text, "Qwen3-4B")
+    assert (parts_of(granite).answer, answer_text(granite)) == (rest, rest)
+    assert (parts_of(other).answer, answer_text(other)) == (kept, kept)
+    # What was noted when the answer came goes before what its user calls the model.
+    assert answer_text(replace(granite, recipe=recipe(wraps_answers=False))) == kept
+    assert answer_text(replace(other, recipe=recipe(wraps_answers=True))) == rest
+
+
+def test_what_another_server_has_around_its_answers_only_the_name_tells():
+    text = "<think>a</think><response>b</response>"
+    for name, rest in (("granite3.3:2b", "b"), ("qwen3:4b", "<response>b</response>")):
+        noted = recipe(wraps_answers=False, path=f"http://nas.local/v1#{name}")
+        assert answer_text(replace(node(text, name), recipe=noted)) == rest
+
+
+def test_only_answers_are_told_apart():
+    assert parts_of(replace(node(THOUGHT, ""), role="user")).answer == THOUGHT
 
 
 def test_an_open_fence_keeps_a_tag_for_itself_while_more_may_come():
@@ -69,5 +99,5 @@ def test_half_a_tag_is_not_shown():
 
 
 def test_an_answer_without_an_answer_is_copied_whole():
-    assert answer_text(THOUGHT, "") == "The **answer**."
-    assert answer_text("<think>never ends", "") == "<think>never ends"
+    assert answer_text(node(THOUGHT, "")) == "The **answer**."
+    assert answer_text(node("<think>never ends", "")) == "<think>never ends"

@@ -20,7 +20,18 @@ from llama_gui.vocabulary import (
     Usage,
 )
 
-MODEL = ModelInfo("Llama", "/models/llama", "Llama", 1, 100, "int8", "cpu", replace(DEFAULT_SAMPLING, top_k=7), True)
+MODEL = ModelInfo(
+    "Llama",
+    "/models/llama",
+    "Llama",
+    1,
+    100,
+    "int8",
+    "cpu",
+    replace(DEFAULT_SAMPLING, top_k=7),
+    True,
+    wraps_answers=True,
+)
 RESULT = GenerateResult("x", (1, 2), "length", Usage(10, 4, 2), Timings(0.1, 0.2, 0.3), seed=42)
 
 
@@ -83,6 +94,7 @@ def test_it_comes_back_with_all_that_another_run_needs():
         json_schema={"type": "object"},
         chat_template_kwargs={"enable_thinking": True},
         thinking=False,
+        wraps_answers=True,
         now="2026-11-21T08:00:00",
         prompt_token_ids=(7, 8, 9),
         token_ids=(1, 2),

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from llama_gui.chats.attachments import Source
 from llama_gui.chats.message_files import compose
 from llama_gui.chats.passages import Excerpt
+from llama_gui.chats.recipe import Recipe, recipe_to_json
 from tests.ui.transcripts import answer, command_of, look_of, user
 
 THOUGHT = "<think>\nFirst I *wonder*.\n\nThen I know.\n</think>\n\nThe **answer**."
@@ -67,8 +68,8 @@ def test_it_streams_and_ends_as_the_whole(view, unfolded):
         "<think></think>Hi",
         "No thought.",
     ):
-        model = "Granite 3.3 2B" if text == granite else "Tiny"
-        view.show_path([user(1), replace(answer(1, status="streaming"), model=model)])
+        recipe = recipe_to_json(Recipe(wraps_answers=text == granite))
+        view.show_path([user(1), answer(1, status="streaming", recipe=recipe)])
         seen, place = set(), 0
         while place < len(text):
             size = rng.choice((1, 2, 3, 9))
@@ -80,7 +81,7 @@ def test_it_streams_and_ends_as_the_whole(view, unfolded):
             assert any("Thinking…" in shown for shown in seen)
             assert any("wonder" in shown for shown in seen) == unfolded
             assert not any("<" in shown for shown in seen)
-        whole = replace(answer(1, text), model=model)
+        whole = answer(1, text, recipe=recipe)
         view.replace_node(whole)
         streamed = look_of(view)
         view.show_path([user(1), whole])

@@ -1,8 +1,10 @@
 """An answer: its reasoning, folded into one line, and what it says."""
 
+from functools import cache, partial
+
 from PySide6.QtCore import QCoreApplication
 
-from llama_gui.chats.reasoning import Parts, split_reasoning
+from llama_gui.chats.reasoning import Parts, parts_of, split_reasoning, wraps_answers
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Property
@@ -22,7 +24,7 @@ class AnswerStream:
         self.source = ""
         self._writer = writer
         self._node_id = node.id
-        self._model = node.model
+        self._wraps = cache(partial(wraps_answers, node))
         self._is_unfolded = is_unfolded
         self._start = writer.mark()
         self._phase = "answer"
@@ -36,7 +38,7 @@ class AnswerStream:
 
     def flush(self) -> None:
         """Draw what arrived."""
-        parts = split_reasoning(self.source, self._model, is_growing=True)
+        parts = split_reasoning(self.source, self._wraps, is_growing=True)
         self._enter("answer" if parts.reasoning is None else "thinking" if parts.is_open else "thought", parts)
         if self._phase != "thinking":
             self._add(parts.answer)
@@ -46,7 +48,7 @@ class AnswerStream:
 
     def finish(self) -> None:
         """Draw the end in its final form."""
-        parts = split_reasoning(self.source, self._model)
+        parts = split_reasoning(self.source, self._wraps)
         self._enter("answer" if parts.reasoning is None else "thought", parts)
         self._add(parts.answer)
         self._text.finish()
@@ -76,7 +78,7 @@ class AnswerStream:
 
 def write_answer_text(writer: DocumentWriter, node: Node, *, is_unfolded: bool) -> None:
     """An answer that has come to its end."""
-    parts = split_reasoning(node.content, node.model)
+    parts = parts_of(node)
     if parts.reasoning is not None:
         _write_thought(writer, node.id, parts, is_unfolded=is_unfolded)
     write_markdown(writer, parts.answer.replace("\r\n", "\n").replace("\r", "\n"))

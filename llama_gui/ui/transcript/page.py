@@ -10,7 +10,7 @@ from time import perf_counter
 
 from PySide6.QtGui import QTextCursor
 
-from llama_gui.chats.reasoning import split_reasoning
+from llama_gui.chats.reasoning import parts_of
 from llama_gui.ui.markdown.document_writer import DocumentWriter, paint_line
 from llama_gui.ui.markdown.formats import Property
 from llama_gui.ui.markdown.parts import MAX_DRAWN, write_fold
@@ -39,7 +39,7 @@ class Page(PageEnd):
         ]
         for node_id, item in ((self._nodes[item.first].id, item) for item in self._items if not item.is_gap):
             node = self._nodes[item.first]
-            folded = node.content if node.role == "tool" else split_reasoning(node.content, node.model).reasoning
+            folded = node.content if node.role == "tool" else parts_of(node).reasoning
             if folded and node_id not in self._unfolded:
                 found.append(Hidden(item.start, "reasoning", node_id, folded))
         found += [

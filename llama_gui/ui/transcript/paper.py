@@ -122,7 +122,7 @@ def _written(chat: ChatRecord) -> QTextDocument:
             writer.line(tool_line(node), formats.paragraph(12), formats.small())
         elif node.role == "assistant":
             write_name(writer, node.model)
-            writer.fold(answer_text(node.content, node.model))
+            writer.fold(answer_text(node))
             if error := footer_of(node).error:
                 writer.line(error, formats.paragraph(12), formats.text("error"))
     return document

@@ -7,7 +7,7 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QMouseE
 from PySide6.QtWidgets import QAbstractSlider, QMenu, QWidget
 
 from llama_gui.chats.message_files import sources_of
-from llama_gui.chats.reasoning import answer_text, split_reasoning
+from llama_gui.chats.reasoning import answer_text, parts_of
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.transcript.drawn_chat import DrawnChat
@@ -44,7 +44,7 @@ class TranscriptView(DrawnChat):
     def last_answer(self) -> str:
         """The Markdown of the last answer, without what was thought before it."""
         answers = [node for node in self._nodes if node.role == "assistant" and node.content]
-        return answer_text(answers[-1].content, answers[-1].model) if answers else ""
+        return answer_text(answers[-1]) if answers else ""
 
     # Clicks and copying
 
@@ -75,14 +75,12 @@ class TranscriptView(DrawnChat):
             case "previous" | "next" | "continue":
                 self.action_requested.emit(verb, argument)
             case "copy":
-                self._copy(
-                    next((answer_text(node.content, node.model) for node in self._nodes if node.id == argument), "")
-                )
+                self._copy(next((answer_text(node) for node in self._nodes if node.id == argument), ""))
 
     def toggle_last_reasoning(self) -> None:
         """Show or hide what was thought before the last answer that has any of it."""
         answers = (node for node in self._drawn_nodes()[::-1] if node.role == "assistant")
-        found = (node for node in answers if split_reasoning(node.content, node.model).reasoning is not None)
+        found = (node for node in answers if parts_of(node).reasoning is not None)
         self._toggle_first(found, self.toggle_reasoning)
 
     def toggle_last_sources(self) -> None:
