@@ -265,7 +265,7 @@ class RequestReader:
             watch = ChannelWatch(self._tokenizer, self._marks, self._drawable, prompt, may_call=may_call)
         else:
             watch = TagWatch(self._tokenizer, self._drawable, self._opening_tag(prompt))
-        budget = ThinkingBudget(request.thinking_budget, watch, self._tokenizer.token_bytes)
+        budget = ThinkingBudget(request.thinking_budget, watch, self._tokenizer.token_bytes, request.sampling)
         return budget.begin(request.answer_token_ids)
 
     def _fitted(self, request: GenerateRequest) -> Fitted:

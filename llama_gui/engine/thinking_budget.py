@@ -12,8 +12,10 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.harmony import Marks
+from llama_gui.engine.penalties import apply_allowed
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.tool_calls import Thoughts
+from llama_gui.vocabulary import SamplingParams
 
 _LONGEST_LETTER = 3
 """So many more bytes a letter can have, each perhaps a token of its own."""
@@ -37,12 +39,15 @@ class Watch(Protocol):
 
 
 class ThinkingBudget:
-    """What one answer may still think; used by one thread."""
+    """What one answer may still think; used by one thread. `sampling`: of the request, which may forbid the end."""
 
-    def __init__(self, budget: int, watch: Watch, bytes_of: Callable[[int], bytes | None]) -> None:
+    def __init__(
+        self, budget: int, watch: Watch, bytes_of: Callable[[int], bytes | None], sampling: SamplingParams
+    ) -> None:
         self._left = budget
         self._watch = watch
         self._bytes_of = bytes_of
+        self._sampling = sampling
         self._letters = codecs.getincrementaldecoder("utf-8")("ignore")
         self._waits = _LONGEST_LETTER
         self._forced: list[Tensor] = []
@@ -79,7 +84,18 @@ class ThinkingBudget:
         if self._letters.getstate()[0] and self._waits:
             self._waits -= 1
             return
-        self._forced = self._watch.closing()
+        closing = self._watch.closing()
+        # Half an end would stand in the text, and be the end of the budget when the answer is resumed behind it.
+        if all(bool((one & self._may_come(len(one))).any()) for one in closing):
+            self._forced = closing
+        else:
+            self._is_given_up = True
+
+    def _may_come(self, size: int) -> Tensor:
+        """Bool ``[size]``: the tokens that the request does not forbid."""
+        scores = torch.zeros(size)
+        apply_allowed(scores, self._sampling)
+        return scores.isfinite()
 
     def begin(self, answer: Sequence[int]) -> "ThinkingBudget":
         """Itself, behind the known beginning of the answer."""

@@ -93,6 +93,16 @@ def test_where_the_request_forbids_the_tag_the_answer_goes_on(engine):
     assert (answer.finish_reason, len(answer.token_ids)) == ("length", 40)
 
 
+@pytest.mark.parametrize("place", [0, 1, 4])
+def test_an_end_that_cannot_come_whole_is_not_begun_and_goes_on_the_same_when_resumed(engine, place):
+    banned = SamplingParams(temperature=1.0, seed=7, banned_token_ids=[closing(engine)[place]])
+    whole = list(engine.generate(asked(5, sampling=banned)).token_ids)
+    free = list(engine.generate(asked(None, sampling=banned)).token_ids)
+    assert whole == free
+    for count in range(4, 20):
+        assert list(engine.generate(asked(5, sampling=banned, answer_token_ids=whole[:count])).token_ids) == whole
+
+
 @pytest.mark.parametrize("budget", [-1, 1.5, "all", True])
 def test_a_budget_is_a_whole_number(budget):
     with pytest.raises(InvalidRequestError, match="thinking_budget"):
