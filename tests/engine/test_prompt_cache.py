@@ -377,6 +377,7 @@ def test_a_fault_in_keeping_ends_no_answer(load, kept, monkeypatch, caplog):
 
     monkeypatch.setattr(prompt_cache.PromptCache, "keep_next", broken)
     assert ask(engine)[0].finish_reason == "length"
+    engine.keep_prompts()  # now it has been tried
     assert ask(engine)[0].finish_reason == "length"
     assert "cannot be kept" in caplog.text
 
