@@ -26,11 +26,12 @@ def write_whole(path: Path, content: bytes, mode: int = PRIVATE) -> None:
 
 
 @contextlib.contextmanager
-def open_whole(path: Path, mode: int = PRIVATE) -> Iterator[BinaryIO]:
+def open_whole(path: Path, mode: int = PRIVATE, *, synced: bool = True) -> Iterator[BinaryIO]:
     """A file to write to, which takes the place of `path` at the end of the ``with``, unless that raises.
 
     A crash or a power cut at any moment leaves the old content or the new one. Nobody whom `mode` keeps out can read
-    it at any moment. Where `path` is a link, the file that it leads to is written.
+    it at any moment. Where `path` is a link, the file that it leads to is written. `synced` False: nobody waits for
+    the disk, and what a power cut leaves may be anything: for content that has a checksum and can be made anew.
 
     Raises:
         OSError: it cannot be written; then nothing has changed.
@@ -38,7 +39,7 @@ def open_whole(path: Path, mode: int = PRIVATE) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))
     with _fresh_beside(target, mode) as (file, fresh):
         yield file
-        _finish(file)
+        _finish(file, synced=synced)
         _replace(fresh, target)
 
 
@@ -104,8 +105,9 @@ def _fresh_beside(path: Path, mode: int) -> Iterator[tuple[BinaryIO, Path]]:
             fresh.unlink()
 
 
-def _finish(file: BinaryIO) -> None:
+def _finish(file: BinaryIO, *, synced: bool = True) -> None:
     """All of it on the disk: else a power cut can leave the new name with nothing in it."""
-    file.flush()
-    os.fsync(file.fileno())
+    if synced:
+        file.flush()
+        os.fsync(file.fileno())
     file.close()  # Windows renames no open file

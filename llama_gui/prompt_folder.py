@@ -9,6 +9,8 @@ import secrets
 import shutil
 from pathlib import Path
 
+from llama_gui.files import make_whole
+
 _MARK = "mark"
 
 
@@ -26,14 +28,8 @@ def begin(folder: Path) -> str:
     Raises:
         OSError: it cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = folder / f"{_MARK}.{secrets.token_hex(4)}.new"
-    try:
-        fresh.write_text(secrets.token_hex(16), encoding="utf-8")
-        if not mark_of(folder):  # of two at once the later one stays, and the other sees it
-            fresh.replace(folder / _MARK)
-    finally:
-        fresh.unlink(missing_ok=True)
+    with contextlib.suppress(FileExistsError):
+        make_whole(folder / _MARK, secrets.token_hex(16).encode())
     return mark_of(folder)
 
 

@@ -7,7 +7,6 @@ so chats that begin alike share their files. A file that is damaged, gone or not
 import contextlib
 import logging
 import os
-import secrets
 import shutil
 import struct
 import threading
@@ -19,6 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from llama_gui.files import open_whole
 from llama_gui.prompt_folder import begin, mark_of
 
 _log = logging.getLogger(__name__)
@@ -155,11 +155,6 @@ class BlockFiles:
             except OSError:
                 pass
 
-    def flush(self) -> None:
-        """Wait until all that was given to `write` is in its file."""
-        while self._writing:
-            self._writing.popleft().result()
-
     def close(self) -> None:
         """Finish the file that is being written; those that wait are not begun."""
         self._closed = True
@@ -220,17 +215,9 @@ class BlockFiles:
             return mark_of(self._folder) == self._mark
 
     def _put(self, name: str, content: bytes) -> None:
-        """Whole or not at all; but nobody waits for the disk: what a power cut leaves has another checksum."""
-        target = self._path(name)
-        fresh = target.with_name(f"{name}.{secrets.token_hex(4)}{_FRESH}")
-        try:
-            with open(fresh, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-                file.write(_HEAD.pack(_MAGIC, zlib.crc32(content)))
-                file.write(content)
-            os.replace(fresh, target)
-        finally:
-            with contextlib.suppress(OSError):
-                fresh.unlink()
+        with open_whole(self._path(name), synced=False) as file:
+            file.write(_HEAD.pack(_MAGIC, zlib.crc32(content)))
+            file.write(content)
 
     def _tidy(self) -> None:
         with contextlib.suppress(OSError):

@@ -24,10 +24,16 @@ def files(tmp_path):
     made.close()
 
 
+def flush(files):
+    """Wait until all that was handed over is in its file."""
+    while files._writing:
+        files._writing.popleft().result()
+
+
 def write(files, *names, content=BLOCK):
     for name in names:
         files.write(name, content, time.time())
-        files.flush()
+        flush(files)
 
 
 def opened_again(files):
@@ -93,7 +99,7 @@ def test_the_longest_unused_go_first_and_ends_before_beginnings(tmp_path):
     for chat, age in (("aa", 100), ("bb", 50)):
         for i in range(4):
             files.write(f"{i:06}-{chat}", BLOCK, now - age)
-            files.flush()
+            flush(files)
     files.use([f"{i:06}-aa" for i in range(4)], now)
     write(files, *(f"{i:06}-cc" for i in range(3)))
     assert [name for name in names_in(files) if "aa" in name] == [f"{i:06}-aa.kv" for i in range(4)]
@@ -189,7 +195,7 @@ def test_few_blocks_wait_for_a_slow_disk(files, monkeypatch):
     assert 1 < count < 10
     assert told == []
     go_on.append(True)
-    files.flush()
+    flush(files)
     assert files.has_room
     assert len(told) == len(names_in(files)) == count
     assert at_work == [f"{i:06}-aa" for i in range(count)]
@@ -233,7 +239,7 @@ def test_what_is_handed_over_before_the_folder_is_emptied_is_not_written(files, 
         time.sleep(0.005)
     prompt_folder.empty(files._folder)
     go_on.append(True)
-    files.flush()
+    flush(files)
     assert not files._folder.exists()
     assert files.notice_emptied()
     assert not files.notice_emptied()
@@ -279,7 +285,7 @@ def test_what_is_too_much_or_too_old_goes_at_the_next_start(files):
     write(files, *(f"{i:06}-aa" for i in range(10)))
     less = BlockFiles(files._folder, 3 * len(BLOCK))
     less.tidy()
-    less.flush()
+    flush(less)
     assert names_in(files) == ["000008-aa.kv", "000009-aa.kv"]
     less.close()
     less.tidy()
