@@ -15,7 +15,7 @@ from torch import Tensor
 
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.kv_cache import KVCache
-from llama_gui.engine.prompt_cache import PromptCache, Recall
+from llama_gui.engine.prompt_cache import PromptCache
 from llama_gui.engine.runner import Runner, Work, error_for_user
 from llama_gui.engine.scheduler import Chunk, Scheduler
 from llama_gui.engine.sequence import Sequence
@@ -54,7 +54,7 @@ class Loop:
         prompt_cache: PromptCache | None = None,
     ) -> None:
         self._prompt_cache = prompt_cache
-        self._recalls: dict[int, Recall] = {}
+        self._recalls: dict[int, list[str]] = {}  # by number of sequence: what of its prompt lies on the disk
         self._owns_thread = shared is None
         self._thread = shared or SharedThread("llama-gui-engine")
         if prompt_cache is not None:
@@ -280,8 +280,8 @@ class Loop:
     def _look_for(self, sequence: Sequence) -> None:
         """Find out what of a prompt lies on the disk. Its last token is always run, because its logits are needed."""
         known = sequence.reusable[:-1]
-        found = self._with_disk(lambda kept: kept.find(known, sequence.held, sequence.asker), None)
-        if found is not None:
+        found = self._with_disk(lambda kept: kept.find(known, sequence.held, sequence.asker), list[str]())
+        if found:
             self._recalls[sequence.number] = found
 
     def _keep_next(self) -> bool:
@@ -294,13 +294,13 @@ class Loop:
 
     def _recall(self, number: int) -> bool:
         """Take the next tokens of a prompt from the disk instead of running them; False: they are not there."""
-        recall, sequence = self._recalls.get(number), self._sequences[number]
+        names, sequence = self._recalls.get(number), self._sequences[number]
         slot = sequence.slot
-        if recall is None or slot is None:
+        if names is None or slot is None:
             return False
         end, count = time.perf_counter() + RECALL_SECONDS[self._others_wait(number)], 0
         while not sequence.job.is_cancelled and time.perf_counter() < end:
-            new = self._with_disk(lambda kept: kept.recall(recall, slot), 0)
+            new = self._with_disk(lambda kept: kept.recall(names, slot), 0)
             if not new:
                 del self._recalls[number]
                 return count > 0

@@ -10,7 +10,6 @@ import time
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -30,14 +29,6 @@ LEAST_SECONDS = 1.0
 """What is read in less is not kept."""
 _PROBED = 16
 """Tokens that are read to learn which keys and values these are: enough for products of many rows, and soon done."""
-
-
-@dataclass(slots=True)
-class Recall:
-    """The blocks of a prompt that lie on the disk, from its beginning: 64 tokens each."""
-
-    names: list[str]
-    is_over: bool = False
 
 
 class PromptCache:
@@ -64,20 +55,23 @@ class PromptCache:
 
     # --- back from the disk
 
-    def find(self, tokens: Sequence[int], held: int, asker: str = "") -> Recall | None:
-        """What can be had of `tokens` beyond the first `held`, which are in memory. `asker`: who has said them."""
+    def find(self, tokens: Sequence[int], held: int, asker: str = "") -> list[str]:
+        """The blocks of `tokens` from their beginning, if they go beyond the first `held`, which are in memory.
+
+        `asker`: who has said them.
+        """
         self._notice_emptied()
         if len(tokens) < LEAST_TOKENS or self._files.is_empty:
-            return None
+            return []
         names = self._names(tokens, asker)
         count = next((i for i, name in enumerate(names) if not self._files.has(name)), len(names))
         if count * BLOCK <= held:
-            return None
+            return []
         self._files.use(names[:count], time.time())
-        return Recall(names[:count])
+        return names[:count]
 
-    def recall(self, recall: Recall, slot: Slot) -> int:
-        """Put the next block into `slot`; how many of its tokens are new there, 0: there are no more.
+    def recall(self, names: Sequence[str], slot: Slot) -> int:
+        """Put the next block of those that `find` found into `slot`; how many of its tokens are new, 0: no more are.
 
         The caller appends these to `slot.tokens`.
 
@@ -86,11 +80,8 @@ class PromptCache:
         """
         index = len(slot.tokens) // BLOCK
         end = (index + 1) * BLOCK
-        content = None
-        if not recall.is_over and index < len(recall.names):
-            content = self._files.read(recall.names[index], slot.block_bytes(BLOCK))
+        content = self._files.read(names[index], slot.block_bytes(BLOCK)) if index < len(names) else None
         if content is None:
-            recall.is_over = True
             return 0
         self._cache.ensure_capacity(slot, end)
         slot.put_block(end - BLOCK, end, content)
@@ -109,7 +100,9 @@ class PromptCache:
         for slot in self._cache.unkept():
             if self._listed != slot.last_used:
                 self._listed, self._listed_at = slot.last_used, time.time()
-                self._missing = deque(self._missing_of(slot, seconds))
+                names = self._worth_keeping(slot, seconds)
+                self._files.use([name for name in names if self._files.has(name)], self._listed_at)
+                self._missing = deque(self._missing_of(names))
             if self._missing:
                 self._write(slot, *self._missing.popleft())
                 return True
@@ -119,8 +112,8 @@ class PromptCache:
     def keep_read(self, slots: Sequence[Slot], seconds: Callable[[int], float | None]) -> None:
         """The same with what is read so far of prompts, but no more than a few blocks: others want their turn."""
         self._notice_emptied()
-        for slot in slots:
-            for index, name in self._missing_of(slot, seconds)[:AT_ONCE] if self._files.is_usable else []:
+        for slot in slots if self._files.is_usable else []:
+            for index, name in self._missing_of(self._worth_keeping(slot, seconds))[:AT_ONCE]:
                 if not self._files.has_room:
                     return
                 self._listed_at = time.time()
@@ -136,13 +129,15 @@ class PromptCache:
     def _write(self, slot: Slot, index: int, name: str) -> None:
         self._files.write(name, slot.block(index * BLOCK, (index + 1) * BLOCK), self._listed_at)
 
-    def _missing_of(self, slot: Slot, seconds: Callable[[int], float | None]) -> list[tuple[int, str]]:
-        """The blocks of `slot` that are not kept, if it is worth keeping."""
+    def _worth_keeping(self, slot: Slot, seconds: Callable[[int], float | None]) -> list[str]:
+        """The names of the blocks of `slot`; none, where it is read again soon enough."""
         taken = seconds(len(slot.tokens))
         if len(slot.tokens) < LEAST_TOKENS or (taken is not None and taken < LEAST_SECONDS):
             return []
-        names = self._names(slot.tokens, slot.asker)
-        self._files.use([name for name in names if self._files.has(name)], time.time())
+        return self._names(slot.tokens, slot.asker)
+
+    def _missing_of(self, names: Sequence[str]) -> list[tuple[int, str]]:
+        """Those that are not kept, with their places."""
         return [(index, name) for index, name in enumerate(names) if not self._files.has(name)]
 
     def close(self) -> None:
