@@ -35,7 +35,7 @@ def keep_damaged_log(path: Path) -> str:
     Raises:
         StoreError: the copy cannot be made; nothing was changed.
     """
-    log = _log_of(path)
+    log = log_of(path)
     # Twice, because another process may be writing to it just now.
     if not (loses_commits(log) and loses_commits(log)):
         return ""
@@ -114,13 +114,13 @@ def _kept_copy(path: Path) -> Path:
     """
     copies = _copies(path)
     for copy in copies:
-        if _is_same(_log_of(path), _log_of(copy)) and _is_same(path, copy):
+        if _is_same(log_of(path), log_of(copy)) and _is_same(path, copy):
             return copy
     copy = free_name(path.with_name(f"{path.name}{_DAMAGED}{time.strftime('%Y%m%d-%H%M%S')}"))
-    _copy(_log_of(path), _log_of(copy))  # first: without it the other says nothing
+    _copy(log_of(path), log_of(copy))  # first: without it the other says nothing
     _copy(path, copy)
     for surplus in copies[_MOST_COPIES - 1 :]:
-        for file in (surplus, _log_of(surplus)):
+        for file in (surplus, log_of(surplus)):
             with suppress(OSError):  # somebody is looking at it
                 file.unlink()
     return copy
@@ -132,14 +132,15 @@ def _copies(path: Path) -> list[Path]:
     found = [
         (match[1], int(match[2] or 1), file) for file in path.parent.iterdir() if (match := name.fullmatch(file.name))
     ]
-    return [file for *_, file in sorted(found) if file.is_file() and _log_of(file).is_file()]
+    return [file for *_, file in sorted(found) if file.is_file() and log_of(file).is_file()]
 
 
 def _is_same(one: Path, other: Path) -> bool:
     return filecmp.cmp(one, other, shallow=False)
 
 
-def _log_of(path: Path) -> Path:
+def log_of(path: Path) -> Path:
+    """Where the log of the store at `path` lies."""
     return path.with_name(f"{path.name}-wal")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from llama_gui.chats.backups import backup_at_opening, backup_before_migration, free_name, fullest_backup
 from llama_gui.chats.bin import KEPT_S, purge
-from llama_gui.chats.log_check import empty_damaged_log, keep_damaged_log
+from llama_gui.chats.log_check import empty_damaged_log, keep_damaged_log, log_of
 from llama_gui.chats.migrations import (
     APPLICATION_ID,
     MIGRATIONS,
@@ -231,7 +231,7 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
 def _last_used(path: Path) -> float:
     """When the store was last written to, in seconds since 1970; now, where it is new."""
     times: list[float] = []
-    for file in (path, path.with_name(f"{path.name}-wal")):
+    for file in (path, log_of(path)):
         with suppress(FileNotFoundError):  # another process may remove the log just now
             times.append(file.stat().st_mtime)
     return max(times, default=time.time())

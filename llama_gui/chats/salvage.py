@@ -14,6 +14,7 @@ from typing import Any
 
 from llama_gui.chats.chat_list import refresh_summary
 from llama_gui.chats.leaf_pages import gather
+from llama_gui.chats.log_check import log_of
 from llama_gui.chats.plain_words import primary_code
 from llama_gui.chats.rows import ADD_NODE, NODE_COLUMNS, SAVE_NODE, node_row, readable_text
 from llama_gui.chats.title import title_from
@@ -105,9 +106,8 @@ def _opened(file: Path) -> Iterator[sqlite3.Connection]:
     with tempfile.TemporaryDirectory(prefix=_COPIES, dir=file.parent) as folder:
         copy = Path(folder, _COPY)
         shutil.copyfile(file, copy)
-        log = file.with_name(file.name + "-wal")
-        if log.exists():
-            shutil.copyfile(log, copy.with_name(copy.name + "-wal"))
+        if log_of(file).exists():
+            shutil.copyfile(log_of(file), log_of(copy))
         with closing(sqlite3.connect(copy, isolation_level=None)) as source:
             source.text_factory = readable_text
             source.execute("PRAGMA writable_schema = ON")  # read on although a part of the schema is broken
