@@ -154,14 +154,7 @@ class Engine:
         speculator = Speculator(PromptLookup()) if is_guessed else None
         if smaller is not None:
             speculator = load_draft(smaller, model, exact=exact, kernel_notes=kernel_notes, is_cancelled=is_cancelled)
-        cache = KVCache(
-            network.config,
-            network.cache_dtype,
-            network.device,
-            kv_byte_budget(network.device),
-            model.info.max_context,
-            in_blocks=network.cache_in_blocks,
-        )
+        cache = network.new_cache(kv_byte_budget(network.device), model.info.max_context)
         runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))
         folder, stamp = (prompt_cache, stamp_of(path, network.config)) if network.is_exact else (None, b"")

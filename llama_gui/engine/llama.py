@@ -10,7 +10,7 @@ from llama_gui.engine.attention_blocks import causal_mask
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.experts import Experts
 from llama_gui.engine.int8_mlp import Int8MLP
-from llama_gui.engine.kv_cache import Slot
+from llama_gui.engine.kv_cache import KVCache, Slot
 from llama_gui.engine.layers import MLP, Attention, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, RowPlan
 from llama_gui.engine.native_attention import NativeSpans
@@ -123,6 +123,11 @@ class Llama:
     def cache_in_blocks(self) -> bool:
         """Whether keys and values lie in blocks of 64 tokens, of which a slot copies whole ones."""
         return self._kernels is not None and self._kernels.keeps_blocks(self.cache_dtype, self.config.head_dim)
+
+    def new_cache(self, byte_budget: int, longest: int | None = None) -> KVCache:
+        """A cache as this network reads it. `longest`: the most tokens of a conversation; None: nobody knows."""
+        in_blocks = self.cache_in_blocks
+        return KVCache(self.config, self.cache_dtype, self.device, byte_budget, longest, in_blocks=in_blocks)
 
     @property
     def device(self) -> torch.device:

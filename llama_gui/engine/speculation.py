@@ -258,9 +258,7 @@ def load_draft(
         kernel_notes=kernel_notes,
         is_cancelled=is_cancelled,
     ).network
-    budget = kv_byte_budget(network.device) // 4
-    longest, in_blocks = model.info.max_context, network.cache_in_blocks
-    cache = KVCache(network.config, network.cache_dtype, network.device, budget, longest, in_blocks=in_blocks)
+    cache = network.new_cache(kv_byte_budget(network.device) // 4, model.info.max_context)
     return Speculator(DraftNetwork(network, cache))
 
 

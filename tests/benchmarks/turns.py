@@ -121,7 +121,7 @@ def restart(model: RandomModel, dtype: str, tokens: int, rounds: int, threads: i
 def cache_worth(model: RandomModel, dtype: str, tokens: int, rounds: int) -> None:
     """A step with the cache of keys and values, against reading the whole text again for each token."""
     network = load_model(model, dtype=dtype).network
-    cache = KVCache(network.config, network.cache_dtype, network.device, 2**34, in_blocks=network.cache_in_blocks)
+    cache = network.new_cache(2**34)
     ids = torch.randint(0, 2000, (tokens,)).tolist()
     with torch.inference_mode(), torch_threads(physical_cores()):
         slot = cache.acquire("one", ids)
@@ -157,7 +157,7 @@ def context_cost(
 ) -> None:
     """What a step costs against the context (of one chat) and against the number of chats (of 128 tokens)."""
     network = load_model(model, dtype=dtype, threads=threads).network
-    cache = KVCache(network.config, network.cache_dtype, network.device, 2**34, in_blocks=network.cache_in_blocks)
+    cache = network.new_cache(2**34)
 
     def step(chats: int, length: int) -> Callable[[], float]:
         return step_of(network, cache, chats, length, threads)
