@@ -45,7 +45,9 @@ class _Kept:
 
 
 class BlockFiles:
-    """The files in one folder, which other processes may use at the same time. For one thread, but for the writing.
+    """The files in one folder, which other processes may use at the same time.
+
+    For one thread. It never waits for a file: one thread of ours reads, and another one writes.
 
     Args:
         folder: made with the first file.
@@ -57,12 +59,14 @@ class BlockFiles:
         """Called in the thread that writes, after each file: there is room for another."""
         self._folder = folder
         self._byte_limit = byte_limit
+        self._looking = threading.Lock()  # while the folder is looked through
         self._lock = threading.Lock()  # of what follows; held for moments
         self._names: set[str] | None = None
         self._total = 0
         self._unseen = 0  # bytes that were written since the folder was looked through
         self._writing: deque[Future[None]] = deque()
         self._writer: ThreadPoolExecutor | None = None
+        self._reader: ThreadPoolExecutor | None = None
         self._failed = self._closed = False
         self._mark = ""  # of the folder, as it was when it was looked through
         self._emptied = 0  # how often it was, since
@@ -120,6 +124,12 @@ class BlockFiles:
             self._path(name).unlink()
         return None
 
+    def fetch(self, name: str, size: int) -> Future[bytearray | None]:
+        """Begin to `read`, in another thread."""
+        if self._reader is None:
+            self._reader = ThreadPoolExecutor(1, "llama-gui-prompt-reader")
+        return self._reader.submit(self.read, name, size)
+
     def write(self, name: str, content: bytes, used: float) -> None:
         """Have a block written soon, in another thread. `used`: see `use`."""
         with self._lock:
@@ -128,7 +138,7 @@ class BlockFiles:
         self._submit(self._write, name, content, used, self._emptied)
 
     def tidy(self) -> None:
-        """Delete, in another thread, what is too old or too much: also where nothing is written any more."""
+        """Look through the folder, in another thread, and delete what is too old or too much."""
         if self._folder.is_dir():
             self._submit(self._tidy)
 
@@ -156,11 +166,12 @@ class BlockFiles:
                 pass
 
     def close(self) -> None:
-        """Finish the file that is being written; those that wait are not begun."""
+        """Finish the files that are being read and written; those that wait are not begun."""
         self._closed = True
-        if self._writer is not None:
-            self._writer.shutdown(cancel_futures=True)
-            self._writer = None
+        for thread in (self._reader, self._writer):
+            if thread is not None:
+                thread.shutdown(cancel_futures=True)
+        self._reader = self._writer = None
         self._writing.clear()
 
     def _path(self, name: str) -> Path:
@@ -168,18 +179,22 @@ class BlockFiles:
 
     def _known(self) -> set[str]:
         """Raises nothing: a folder that cannot be read holds nothing."""
-        if self._names is None:
-            mark = mark_of(self._folder)
-            kept = self._scan()
-            if not mark:  # what was left when it was emptied
-                for one in kept:
-                    one.path.unlink(missing_ok=True)
-                kept = []
-            with self._lock:
-                self._mark = mark
-                self._names = {one.path.stem for one in kept}
-                self._total = sum(one.size for one in kept)
-        return self._names
+        with self._looking:
+            names = self._names
+            return self._look_through() if names is None else names
+
+    def _look_through(self) -> set[str]:
+        mark = mark_of(self._folder)
+        kept = self._scan()
+        if not mark:  # what was left when it was emptied
+            for one in kept:
+                one.path.unlink(missing_ok=True)
+            kept = []
+        with self._lock:
+            self._mark = mark
+            self._names = names = {one.path.stem for one in kept}
+            self._total = sum(one.size for one in kept)
+        return names
 
     # --- the thread that writes
 
@@ -201,7 +216,8 @@ class BlockFiles:
         except OSError as error:
             self._failed = True  # until the next start
             _log.warning("What was read cannot be kept in %s: %s", self._folder, error)
-            self._tidy()  # a full disk needs the room
+            with contextlib.suppress(OSError):
+                self._prune()  # a full disk needs the room
         finally:
             self.on_written()
 
@@ -221,7 +237,9 @@ class BlockFiles:
 
     def _tidy(self) -> None:
         with contextlib.suppress(OSError):
-            self._prune()
+            self._known()
+            if self._total > self._limit():
+                self._prune()
 
     def _limit(self) -> float:
         free = shutil.disk_usage(self._folder).free

@@ -16,6 +16,7 @@ from torch import Tensor
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.prompt_cache import PromptCache
+from llama_gui.engine.recall import Recall
 from llama_gui.engine.runner import Runner, Work, error_for_user
 from llama_gui.engine.scheduler import Chunk, Scheduler
 from llama_gui.engine.sequence import Sequence
@@ -28,7 +29,8 @@ from llama_gui.vocabulary import EngineStats, FinishReason
 T = TypeVar("T")
 
 RECALL_SECONDS = (0.25, 0.01)
-"""How long a step may take tokens from the disk: alone, and while others wait for their next token."""
+"""How long a step may take what has come from the disk: alone, and while others wait for their next token."""
+_DISK_WAIT_S = 0.05
 _WRITING_S = 0.002
 
 _CLOSED = "The engine is closed. Load the model again."
@@ -54,7 +56,7 @@ class Loop:
         prompt_cache: PromptCache | None = None,
     ) -> None:
         self._prompt_cache = prompt_cache
-        self._recalls: dict[int, list[str]] = {}  # by number of sequence: what of its prompt lies on the disk
+        self._recalls: dict[int, Recall] = {}  # by number of sequence: what of its prompt comes from the disk
         self._owns_thread = shared is None
         self._thread = shared or SharedThread("llama-gui-engine")
         if prompt_cache is not None:
@@ -279,10 +281,10 @@ class Loop:
 
     def _look_for(self, sequence: Sequence) -> None:
         """Find out what of a prompt lies on the disk. Its last token is always run, because its logits are needed."""
-        known = sequence.reusable[:-1]
-        found = self._with_disk(lambda kept: kept.find(known, sequence.held, sequence.asker), list[str]())
-        if found:
-            self._recalls[sequence.number] = found
+        known, slot = sequence.reusable[:-1], sequence.slot
+        recall = self._with_disk(lambda kept: kept.find(known, slot) if slot else None, None)
+        if recall is not None:
+            self._recalls[sequence.number] = recall
 
     def _keep_next(self) -> bool:
         """Keep a block of an idle conversation on the disk; False: there was none, or the disk is busy."""
@@ -293,28 +295,36 @@ class Loop:
         return any(not self._sequences[other].is_prefilling for other in self._scheduler.running if other != number)
 
     def _recall(self, number: int) -> bool:
-        """Take the next tokens of a prompt from the disk instead of running them; False: they are not there."""
-        names, sequence = self._recalls.get(number), self._sequences[number]
+        """Take what has come from the disk of a prompt, instead of running it; False: no more is to come."""
+        recall, sequence = self._recalls.get(number), self._sequences[number]
         slot = sequence.slot
-        if names is None or slot is None:
+        if recall is None or slot is None:
             return False
         end, count = time.perf_counter() + RECALL_SECONDS[self._others_wait(number)], 0
-        while not sequence.job.is_cancelled and time.perf_counter() < end:
-            new = self._with_disk(lambda kept: kept.recall(names, slot), 0)
+        while recall.is_ready and not sequence.job.is_cancelled and time.perf_counter() < end:
+            new = self._with_disk(lambda kept: kept.recall(recall, slot), 0)
             if not new:
-                del self._recalls[number]
+                self._forget_disk(number)
                 return count > 0
             sequence.recall(new)
             count += new
-        return count > 0
+        return True
+
+    def _forget_disk(self, number: int) -> None:
+        recall = self._recalls.pop(number, None)
+        if recall is not None:
+            recall.cancel()
 
     def _step(self, chunks: list[Chunk]) -> None:
         decodes = sum(chunk.tokens == 1 for chunk in chunks)
-        chunks = [chunk for chunk in chunks if not self._recall(chunk.number)]
-        if not chunks:
+        run = [chunk for chunk in chunks if not self._recall(chunk.number)]
+        if not run:
             self._publish(0)
+            coming = self._recalls.get(chunks[0].number)
+            if coming is not None:
+                coming.wait(_DISK_WAIT_S)
             return
-        works = [self._work(chunk, decodes) for chunk in chunks]
+        works = [self._work(chunk, decodes) for chunk in run]
         began = time.perf_counter()
         results = self._runner.step(works)
         drawn = sum(self._take(work, results[work.sequence.number]) for work in works)
@@ -378,7 +388,7 @@ class Loop:
 
     def _finish(self, sequence: Sequence, reason: FinishReason, error: Exception | None = None) -> None:
         self._scheduler.remove(sequence.number)
-        self._recalls.pop(sequence.number, None)
+        self._forget_disk(sequence.number)
         self._sequences.pop(sequence.number, None)
         if self._speculator is not None:
             self._speculator.forget(sequence)

@@ -18,6 +18,7 @@ from llama_gui import __version__
 from llama_gui.engine.block_files import AT_ONCE, BlockFiles
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.kv_cache import KVCache, Slot
+from llama_gui.engine.recall import Recall
 from llama_gui.errors import GenerationError, InvalidRequestError
 from llama_gui.vocabulary.checks import check_number
 
@@ -55,37 +56,38 @@ class PromptCache:
 
     # --- back from the disk
 
-    def find(self, tokens: Sequence[int], held: int, asker: str = "") -> list[str]:
-        """The blocks of `tokens` from their beginning, if they go beyond the first `held`, which are in memory.
+    def find(self, tokens: Sequence[int], slot: Slot) -> Recall | None:
+        """What is kept of `tokens` beyond those in `slot`, which they begin with; None: nothing is.
 
-        `asker`: who has said them.
+        Its next block is always the one that the last token of `slot` is not yet in, or does not fill.
         """
         self._notice_emptied()
         if len(tokens) < LEAST_TOKENS or self._files.is_empty:
-            return []
-        names = self._names(tokens, asker)
+            return None
+        names = self._names(tokens, slot.asker)
         count = next((i for i, name in enumerate(names) if not self._files.has(name)), len(names))
+        held, size = len(slot.tokens), slot.block_bytes(BLOCK)
         if count * BLOCK <= held:
-            return []
+            return None
         self._files.use(names[:count], time.time())
-        return names[:count]
+        return Recall(names[held // BLOCK : count], lambda name: self._files.fetch(name, size))
 
-    def recall(self, names: Sequence[str], slot: Slot) -> int:
-        """Put the next block of those that `find` found into `slot`; how many of its tokens are new, 0: no more are.
+    def recall(self, recall: Recall, slot: Slot) -> int:
+        """Put the next block of `recall` into `slot`; how many of its tokens are new, 0: no more are.
 
-        The caller appends these to `slot.tokens`.
+        The caller appends these to `slot.tokens`. Waits for the block, unless `recall.is_ready`.
 
         Raises:
             GenerationError: there is no memory for it.
         """
-        index = len(slot.tokens) // BLOCK
-        end = (index + 1) * BLOCK
-        content = self._files.read(names[index], slot.block_bytes(BLOCK)) if index < len(names) else None
-        if content is None:
+        block = recall.take()
+        if block is None:
             return 0
+        held = len(slot.tokens)
+        end = (held // BLOCK + 1) * BLOCK
         self._cache.ensure_capacity(slot, end)
-        slot.put_block(end - BLOCK, end, content)
-        return end - len(slot.tokens)
+        slot.put_block(end - BLOCK, end, block)
+        return end - held
 
     # --- to the disk
 

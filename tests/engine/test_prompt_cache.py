@@ -11,6 +11,7 @@ import torch
 
 from llama_gui import prompt_folder
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams, prompt_cache
+from llama_gui.engine.block_files import BlockFiles
 from llama_gui.engine.config import load_config
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.sequence import Sequence
@@ -431,3 +432,46 @@ def test_a_block_goes_out_and_in(dtype):
         assert torch.equal(mine[:, :, 64:128], theirs[:, :, 64:128])
     assert torch.equal(other.keys[:, :, :64], before[:, :, :64])
     assert torch.equal(other.keys[:, :, 128:], before[:, :, 128:])
+
+
+@pytest.fixture
+def slow_disk(monkeypatch):
+    """Blocks come when `set` is called."""
+    arrive, read = threading.Event(), BlockFiles.read
+
+    def slow(self, *arguments):
+        arrive.wait(20)
+        return read(self, *arguments)
+
+    monkeypatch.setattr(BlockFiles, "read", slow)
+    yield arrive
+    arrive.set()
+
+
+@pytest.mark.parametrize("strategy", ["interleaved", "batched"])
+def test_other_answers_do_not_wait_for_the_disk(load, kept, slow_disk, strategy):
+    slow_disk.set()
+    outputs = read_before(load, kept, PROMPT, strategy=strategy)
+    slow_disk.clear()
+    engine = load(prompt_cache=kept, strategy=strategy)
+    from_disk = engine.submit(GenerateRequest(token_ids=PROMPT, max_tokens=6, ignore_eos=True, logprobs=3))
+    other, _ = ask(engine, [5, 6, 7], max_tokens=50)
+    assert other.usage.completion_tokens == 50
+    assert engine.stats().running == 1
+    slow_disk.set()
+    assert from_disk.result().usage.cached_tokens == KEPT
+    assert ask(engine)[1] == outputs
+
+
+def test_an_answer_is_cancelled_while_the_disk_says_nothing(load, kept, slow_disk):
+    slow_disk.set()
+    read_before(load, kept)
+    slow_disk.clear()
+    engine = load(prompt_cache=kept)
+    job = engine.submit(GenerateRequest(token_ids=PROMPT, max_tokens=6))
+    while not engine._loop._recalls:
+        time.sleep(0.005)
+    job.cancel()
+    assert job.result().finish_reason == "cancelled"
+    assert not slow_disk.is_set()
+    slow_disk.set()
