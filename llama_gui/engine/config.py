@@ -135,7 +135,10 @@ def network_config(fields: Fields) -> NetworkConfig:
     """The network that the fields of a config.json describe. Raises what `load_config` raises."""
     architecture = _architecture(fields)
     family = FAMILIES[architecture]
-    fields = _with_defaults(_text_part(fields) if family.reads_pictures else fields, family)
+    if family.reads_pictures:
+        fields = _text_part(fields)
+        family = _text_family(fields, family)
+    fields = _with_defaults(fields, family)
     _refuse_options(fields, family)
     heads = fields.integer("num_attention_heads")
     hidden = fields.integer("hidden_size")
@@ -203,6 +206,13 @@ def _text_part(fields: Fields) -> Fields:
     shared = ("dtype", "torch_dtype", "eos_token_id", "quantization_config", "tie_word_embeddings")
     outer = {name: fields.values[name] for name in shared if fields.values.get(name) is not None}
     return Fields({**inner, **outer}, fields.file)
+
+
+def _text_family(fields: Fields, otherwise: Family) -> Family:
+    """That of the part for text."""
+    kind = fields.values.get("model_type")
+    found = next((family for family in FAMILIES.values() if family.model_type == kind), otherwise)
+    return replace(found, reads_pictures=True)
 
 
 def _with_defaults(fields: Fields, family: Family) -> Fields:

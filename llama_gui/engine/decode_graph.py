@@ -99,12 +99,11 @@ class FixedStep:
 
     def run(self) -> None:
         """Write keys and values, and `logits`: float32 ``[slots, vocab]``."""
-        turns = [[part[self._positions].unsqueeze(1) for part in table] for table in self._tables]
+        turns = [table.of_rows(self._positions) for table in self._tables]
         x = self._network.look_up(self._ids)
         spans = self._spans()
         for layer, block in enumerate(self._network.blocks):
-            cos, sin = turns[block.rope]
-            x = block(x, layer, cos, sin, spans)
+            x = block(x, layer, turns[block.rope], spans)
         self.logits.copy_(self._network.head(self._network.norm(x)))
 
     def _spans(self) -> list[Span]:

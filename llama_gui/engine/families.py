@@ -53,7 +53,10 @@ class Family:
     has_sinks: bool = False
     """See `config._as_gpt_oss`."""
     reads_pictures: bool = False
-    """The network is what `text_config` describes; the vision network of the same checkpoint is left aside."""
+    """The network is what `text_config` describes; the vision network of the same checkpoint is left aside.
+
+    `text_config` may name another `model_type`, which then is the family.
+    """
 
 
 _CHOSEN_ADD_UP = {"norm_topk_prob": True}
@@ -64,6 +67,14 @@ _GEMMA3 = Family(
     defaults={
         "head_dim": 256, "max_position_embeddings": 131072, "num_attention_heads": 8, "num_key_value_heads": 4,
         "rope_theta": 1e6, "sliding_window": 4096, "tie_word_embeddings": True, "vocab_size": 262208,
+    },
+)  # fmt: skip
+
+_MINISTRAL3 = Family(
+    "ministral3", qkv_bias=False, out_bias=False, mlp_bias=False, window="always",
+    defaults={
+        "head_dim": 128, "max_position_embeddings": 262144, "num_key_value_heads": 8, "rms_norm_eps": 1e-5,
+        "vocab_size": 131072,
     },
 )  # fmt: skip
 
@@ -92,6 +103,10 @@ FAMILIES: dict[str, Family] = {
     "MistralForCausalLM": Family(
         "mistral", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", defaults={"sliding_window": 4096}
     ),
+    # Ministral 3 3B, 8B, 14B
+    "Ministral3ForCausalLM": _MINISTRAL3,
+    # Mistral Small 3.1 and 3.2, whose part for text is a Mistral, and Ministral 3
+    "Mistral3ForConditionalGeneration": replace(_MINISTRAL3, model_type="mistral3", reads_pictures=True),
     # Qwen2, Qwen2.5
     "Qwen2ForCausalLM": Family(
         "qwen2", qkv_bias=True, out_bias=False, mlp_bias=False, window="when used", defaults={"sliding_window": 4096}

@@ -31,6 +31,7 @@ ARCHITECTURES = {
     "granitemoe": "GraniteMoeForCausalLM",
     "phi3": "Phi3ForCausalLM",
     "gemma3": "Gemma3ForCausalLM",
+    "mistral3": "Ministral3ForCausalLM",
     "olmo2": "Olmo2ForCausalLM",
     "olmoe": "OlmoeForCausalLM",
     "seed_oss": "SeedOssForCausalLM",
@@ -38,7 +39,7 @@ ARCHITECTURES = {
     "ernie4_5": "Ernie4_5ForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
 }
-_PAIRED = ("llama", "smollm3", "granite", "granitemoe", "ernie4_5")
+_PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5")
 """Whose queries and keys are stored with the halves of a head in turn."""
 
 _MULTIPLIERS = {
@@ -325,7 +326,11 @@ class GgufConfig:
             "original_max_position_embeddings": self._integer("rope.scaling.original_context_length"),
             "beta_fast": number(prefix + "yarn_beta_fast", 32.0),
             "beta_slow": number(prefix + "yarn_beta_slow", 1.0),
+            "llama_4_scaling_beta": self._get("attention.temperature_scale"),
         }
+        if self._get("rope.scaling.yarn_log_multiplier"):  # llama.cpp, too, takes the other one for 1
+            multiplier = number(prefix + "yarn_log_multiplier")
+            return {**values, "mscale": 1.0, "mscale_all_dim": multiplier}
         if key is not None:
             said, usual = number(prefix + key), 0.1 * math.log(factor) + 1 if factor > 1 else 1.0
             # A multiple of the usual one, but the converter of OLMo 3 writes down that of config.json. llama.cpp

@@ -11,7 +11,7 @@ from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_be
 from llama_gui.engine.gating import Gate, gated_rows
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.native_attention import NativeSpans
-from llama_gui.engine.rotary import rotate
+from llama_gui.engine.rotary import Turns, rotate
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +117,13 @@ class Attention:
         self.window = window
         self.sinks = sinks
 
-    def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
+    def __call__(self, x: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; writes the new keys and values of `layer` into the caches."""
-        return self.out(self.attend(x, layer, cos, sin, spans))
+        return self.out(self.attend(x, layer, turns, spans))
 
-    def attend(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
+    def attend(self, x: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
         """What comes before `out`: ``[rows, hidden] -> [rows, heads * head_dim]``."""
-        q, k, v = self._heads(self.qkv(x), cos, sin)
+        q, k, v = self._heads(self.qkv(x), turns)
         if isinstance(spans, NativeSpans):
             return spans.attend(q, k, v, layer, self.window, self.sinks)
         lengths = [span.length for span in spans]
@@ -134,8 +134,13 @@ class Attention:
         seen += [self._attend(q[span.row : span.row + span.length], layer, span) for span in spans[drawn:]]
         return seen[0] if len(seen) == 1 else torch.cat(seen)
 
-    def _heads(self, y: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _heads(self, y: Tensor, turns: Turns) -> tuple[Tensor, Tensor, Tensor]:
         """Rotated queries, rotated keys and values ``[rows, heads, head_dim]``."""
+        q, k, v = self._rotated(y, turns)
+        return q if turns.scales is None else q * turns.scales.view(-1, 1, 1), k, v
+
+    def _rotated(self, y: Tensor, turns: Turns) -> tuple[Tensor, Tensor, Tensor]:
+        cos, sin, _ = turns
         count, kv_count, dim = self.heads.count, self.heads.kv_count, self.heads.dim
         if self.norms is None:  # both in one go
             turned, v = y.unflatten(1, (-1, dim)).split((count + kv_count, kv_count), 1)

@@ -15,8 +15,8 @@ from llama_gui.engine.layers import MLP, Attention, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, RowPlan
 from llama_gui.engine.native_attention import NativeSpans
 from llama_gui.engine.native_kernels import NativeKernels
-from llama_gui.engine.native_layer import NativeLayer, NativeLayers, Turns
-from llama_gui.engine.rotary import Rotary
+from llama_gui.engine.native_layer import NativeLayer, NativeLayers
+from llama_gui.engine.rotary import Rotary, Turns
 from llama_gui.engine.token_table import TokenTable
 
 
@@ -50,15 +50,15 @@ class Block:
     rope: int = 0
     post_norms: tuple[RMSNorm, RMSNorm] | None = None
 
-    def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
+    def __call__(self, x: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; `x` may be changed."""
         if self.native is not None and isinstance(spans, NativeSpans):
-            return self.native(x, layer, cos, sin, spans)
-        return self.finish(x, self.attend(x, layer, cos, sin, spans))
+            return self.native(x, layer, turns, spans)
+        return self.finish(x, self.attend(x, layer, turns, spans))
 
-    def attend(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: Spans) -> Tensor:
+    def attend(self, x: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
         """The first part of it, see `Attention.attend`."""
-        return self.attention.attend(_normed(x, self.attention_norm), layer, cos, sin, spans)
+        return self.attention.attend(_normed(x, self.attention_norm), layer, turns, spans)
 
     def finish(self, x: Tensor, seen: Tensor) -> Tensor:
         """The rest, of any rows: ``[rows, hidden]``, and what `attend` made of them."""
@@ -173,7 +173,7 @@ class Llama:
                 if is_unwanted is not None and is_unwanted():
                     raise PassCancelled
                 if layer < len(self.blocks) - 1:
-                    x = block(x, layer, *turns[block.rope], spans)
+                    x = block(x, layer, turns[block.rope], spans)
                 else:
                     x = self._last_block(x, turns[block.rope], spans, segments, wanted)
         if not any(wanted):
@@ -195,8 +195,8 @@ class Llama:
         if isinstance(spans, NativeSpans):
             spans = spans.of_last(wanted)
             if block.native is not None:
-                return block.native(x, layer, *turns, spans)
-        seen = self._last_rows(block.attend(x, layer, *turns, spans), segments, wanted)
+                return block.native(x, layer, turns, spans)
+        seen = self._last_rows(block.attend(x, layer, turns, spans), segments, wanted)
         self._plan_rows(len(seen))
         return block.finish(self._last_rows(x, segments, wanted), seen)
 

@@ -21,6 +21,7 @@ from llama_gui.engine.native_linear import (
     NativeRouterLinear,
 )
 from llama_gui.engine.packed_weights import OPERAND_FORMS, Operand
+from llama_gui.engine.rotary import Turns
 
 _GATES: tuple[Gate, ...] = get_args(Gate)
 
@@ -71,11 +72,7 @@ class _Pass(ctypes.Structure):
 
 
 class _Turns(ctypes.Structure):
-    _fields_ = (("cosines", _Address), ("sines", _Address))
-
-
-Turns = tuple[Tensor, Tensor]
-"""Cosines and sines, float32 ``[rows, 1, rotary_dim]``; see `Rotary.rows`."""
+    _fields_ = (("cosines", _Address), ("sines", _Address), ("scales", _Address))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +153,9 @@ class NativeLayer:
         """Where it is described."""
         return ctypes.addressof(self._layer)
 
-    def __call__(self, x: Tensor, layer: int, cos: Tensor, sin: Tensor, spans: NativeSpans) -> Tensor:
+    def __call__(self, x: Tensor, layer: int, turns: Turns, spans: NativeSpans) -> Tensor:
         """``[rows, hidden] -> [rows that attend, hidden]``, in place; `layer` is its number in the caches."""
-        return NativeLayers(self._kernels, [self], [0], layer)(x, [(cos, sin)], spans)[: spans.attending]
+        return NativeLayers(self._kernels, [self], [0], layer)(x, [turns], spans)[: spans.attending]
 
 
 class NativeLayers:
@@ -177,7 +174,7 @@ class NativeLayers:
         """``[rows, hidden]``, changed in place and returned. Where not all rows attend there is one layer."""
         if len(self._passes) > 1 and spans.attending != len(x):
             raise ValueError(f"{spans.attending} of {len(x)} rows attend: that goes through one layer only")
-        table = (_Turns * len(turns))(*(_Turns(cos.data_ptr(), sin.data_ptr()) for cos, sin in turns))
+        table = (_Turns * len(turns))(*(_Turns(*_addresses(*one)) for one in turns))
         passes = (ctypes.addressof(self._passes), len(self._passes))
         self._kernels.layers(*passes, x, ctypes.addressof(table), spans.table, spans.kept_dtype)
         return x

@@ -34,6 +34,7 @@ from llama_gui.engine.packed_weights import (
     row_blocks,
     width_unit,
 )
+from llama_gui.engine.rotary import Turns
 from llama_gui.engine.weight_rows import WeightRows
 
 _ROW_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 40)
@@ -252,11 +253,11 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
         mlp = Experts(Router(router, experts, normalises=False), mlps)
         mixture = NativeExperts.of(mlp)
     linears = (attention.qkv, attention.out, *mlp.linears[-2:])
-    x, cos, sin = numbers(rows, hidden), numbers(rows, 1, heads.dim), numbers(rows, 1, heads.dim)
+    x, turns = numbers(rows, hidden), Turns(numbers(rows, 1, heads.dim), numbers(rows, 1, heads.dim), numbers(rows))
     shape = (1, heads.kv_count, rows, heads.dim)
     slots = [Slot(None, torch.zeros(shape), torch.zeros(shape)) for _ in range(2)]
     theirs, ours = (NativeSpans(kernels, [(slot, rows)]) for slot in slots)
-    seen = attention(norms[0](x), 0, cos, sin, theirs)
+    seen = attention(norms[0](x), 0, turns, theirs)
     want = x + (after[0](seen) if after else seen)
     made = mlp(norms[1](want))
     want += after[1](made) if after else made
@@ -266,7 +267,7 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
         return False
     if experts and mixture is None:
         return False
-    return torch.allclose(native(x, 0, cos, sin, ours), want, rtol=error, atol=error)
+    return torch.allclose(native(x, 0, turns, ours), want, rtol=error, atol=error)
 
 
 def _attend_in_pieces(

@@ -10,6 +10,8 @@ from llama_gui.errors import BrokenModelError, UnsupportedModelError
 RopeKind = Literal["default", "linear", "dynamic", "llama3", "yarn", "longrope"]
 ROPE_KINDS: tuple[RopeKind, ...] = get_args(RopeKind)
 
+_QUERY_SCALE = "llama_4_scaling_beta"
+
 
 @dataclass(frozen=True, slots=True)
 class RopeConfig:
@@ -19,7 +21,8 @@ class RopeConfig:
     `original_max_position_embeddings`, "yarn" those from there on; `attention_factor` scales cosines and sines.
     `divisors` slow each pair down by a number of its own: all that a GGUF file knows of how a model was stretched, and
     what LongRoPE is, which has others (`short_divisors`) for conversations within the original context. `share`: which
-    part of each head is rotated, the first numbers.
+    part of each head is rotated, the first numbers. `query_scale`: how fast queries grow beyond the original context,
+    so that they find something in more and more keys (Ministral 3); 0: they do not.
     """
 
     theta: float = 10000.0
@@ -35,6 +38,7 @@ class RopeConfig:
     divisors: tuple[float, ...] = ()
     short_divisors: tuple[float, ...] = ()
     share: float = 1.0
+    query_scale: float = 0.0
 
     @property
     def stretched_context(self) -> int:
@@ -135,6 +139,7 @@ def _yarn_rope(rope: Fields, theta: float, fields: Fields) -> RopeConfig:
         beta_fast=rope.number("beta_fast", 32.0),
         beta_slow=rope.number("beta_slow", 1.0),
         truncate=rope.flag("truncate", True),
+        query_scale=rope.number(_QUERY_SCALE) if rope.values.get(_QUERY_SCALE) else 0.0,
     )
     if config.stretched_context > MOST_INTEGER:
         raise rope.wrong("factor", f"so small that the context stays at or below {MOST_INTEGER} tokens")

@@ -1,6 +1,7 @@
 """Rotary position embedding (Su et al. 2021), and the ways to stretch it beyond the trained context."""
 
 import math
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -53,49 +54,69 @@ def _yarn(frequencies: Tensor, head_dim: int, rope: RopeConfig) -> Tensor:
     return frequencies / rope.factor * ramp + frequencies * (1 - ramp)
 
 
+class Turns(NamedTuple):
+    """How rows are rotated, or all positions: cosines and sines ``[rows, (1,) rotary_dim]``.
+
+    The sines of the first half are negative: what `rotate` adds to it. `scales` ``[rows]``: what queries are multiplied
+    by besides (`RopeConfig.query_scale`); None: nothing.
+    """
+
+    cos: Tensor
+    sin: Tensor
+    scales: Tensor | None = None
+
+    def of_rows(self, positions: Tensor) -> Self:
+        """Those of rows at int64 `positions` ``[rows]``, where these are of all positions."""
+        scales = None if self.scales is None else self.scales[positions]
+        return self._replace(cos=self.cos[positions].unsqueeze(1), sin=self.sin[positions].unsqueeze(1), scales=scales)
+
+
 class Rotary:
     """Cosines and sines of every position so far, in a table that grows by doubling."""
 
     def __init__(self, head_dim: int, rope: RopeConfig, dtype: torch.dtype, device: torch.device) -> None:
         self._frequencies = inverse_frequencies(head_dim, rope).to(device)
         self._scale = rope.attention_factor
+        self._query_scale, self._scaled_from = rope.query_scale, rope.original_max_position_embeddings
         self._dtype = dtype
-        self._cos = self._sin = torch.empty(0, rotary_dim(head_dim, rope), dtype=dtype, device=device)
+        empty = torch.empty(0, rotary_dim(head_dim, rope), dtype=dtype, device=device)
+        self._table = Turns(empty, empty)
 
     @classmethod
     def still(cls, head_dim: int, rope: RopeConfig, dtype: torch.dtype, device: torch.device) -> "Rotary":
         """One that leaves heads as they are, for layers that know no positions (NoPE), as wide as that of `rope`."""
         rotary = cls(head_dim, rope, dtype, device)
-        rotary._frequencies, rotary._scale = torch.zeros_like(rotary._frequencies), 1.0
+        rotary._frequencies, rotary._scale, rotary._query_scale = torch.zeros_like(rotary._frequencies), 1.0, 0.0
         return rotary
 
-    def rows(self, positions: Tensor, last: int) -> tuple[Tensor, Tensor]:
-        """Cosines and sines ``[rows, 1, rotary_dim]`` for int64 `positions` ``[rows]``, none above `last`.
+    def rows(self, positions: Tensor, last: int) -> Turns:
+        """Those for int64 `positions` ``[rows]``, none above `last`."""
+        return self.table(last + 1).of_rows(positions)
 
-        The sines of the first half are negative: what `rotate` adds to it.
-        """
-        cos, sin = self.table(last + 1)
-        return cos[positions].unsqueeze(1), sin[positions].unsqueeze(1)
+    def table(self, length: int) -> Turns:
+        """Those of all positions below `length`, and maybe more."""
+        if length > len(self._table.cos):
+            self._table = self._longer(length)
+        return self._table
 
-    def table(self, length: int) -> tuple[Tensor, Tensor]:
-        """Cosines and sines ``[at least length, rotary_dim]`` of all positions below `length`."""
-        if length > len(self._cos):
-            self._grow(length)
-        return self._cos, self._sin
-
-    def _grow(self, length: int) -> None:
+    def _longer(self, length: int) -> Turns:
         size = max(1024, 2 ** math.ceil(math.log2(length)))
         positions = torch.arange(size, dtype=torch.float32, device=self._frequencies.device)
         angles = torch.outer(positions, self._frequencies).repeat(1, 2)
-        self._cos = (angles.cos() * self._scale).to(self._dtype)
-        self._sin = (angles.sin() * self._scale).to(self._dtype)
-        self._sin[:, : self._sin.shape[1] // 2].neg_()
+        cos, sin = (angles.cos() * self._scale).to(self._dtype), (angles.sin() * self._scale).to(self._dtype)
+        sin[:, : sin.shape[1] // 2].neg_()
+        return Turns(cos, sin, self._scales(positions) if self._query_scale else None)
+
+    def _scales(self, positions: Tensor) -> Tensor:
+        """Of queries: ``1 + query_scale * ln(1 + floor(position / original))``, as in Llama 4 and Ministral 3."""
+        times = torch.floor(positions.double() / self._scaled_from)
+        return (1 + self._query_scale * torch.log1p(times)).to(self._dtype)
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Turn the halves of each head ``[rows, heads, head_dim]`` against each other (Hugging Face's layout).
 
-    `cos` and `sin` come from `Rotary.rows`; where they are of fewer numbers than a head, its last ones stay.
+    `cos` and `sin` are those of `Turns`; where they are of fewer numbers than a head, its last ones stay.
     """
     rotary_dim = cos.shape[-1]
     if rotary_dim < x.shape[-1]:

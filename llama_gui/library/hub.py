@@ -32,6 +32,8 @@ ARCHITECTURES = frozenset(
     {
         "LlamaForCausalLM",
         "MistralForCausalLM",
+        "Ministral3ForCausalLM",
+        "Mistral3ForConditionalGeneration",
         "Qwen2ForCausalLM",
         "Qwen3ForCausalLM",
         "SmolLM3ForCausalLM",
@@ -57,6 +59,8 @@ MODEL_TYPES = frozenset(
     {
         "llama",
         "mistral",
+        "mistral3",
+        "ministral3",
         "qwen2",
         "qwen3",
         "smollm3",

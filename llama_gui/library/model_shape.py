@@ -78,8 +78,10 @@ class ModelShape:
         is_gemma = kind in ("gemma3", "gemma3_text")
         if is_gemma:  # with pictures, the network for text is described by a part
             config = {**_GEMMA3, **(inner if isinstance(inner, dict) else config)}
+        elif isinstance(inner, dict):
+            config = {**config, **inner}
         heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
-        default_head = 128 if kind in ("qwen3", "seed_oss", "ernie4_5") else hidden // heads
+        default_head = 128 if kind in ("qwen3", "seed_oss", "ernie4_5", "ministral3", "mistral3") else hidden // heads
         default_kv_heads = {"qwen3_moe": 4, "ernie4_5": 2}.get(str(kind), heads)
         experts = _experts(config) if kind in _MIXTURES else (1, 1)
         inner = "moe_intermediate_size" if kind in _MIXTURES and "moe_intermediate_size" in config else None

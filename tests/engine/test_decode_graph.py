@@ -96,7 +96,17 @@ def accept(segments):
     [
         *(
             (shape, "float32")
-            for shape in (*SHAPES, "mistral", "qwen3", "smollm3", "granite", "phi4-mini", "gemma3", "olmo3")
+            for shape in (
+                *SHAPES,
+                "mistral",
+                "qwen3",
+                "smollm3",
+                "granite",
+                "phi4-mini",
+                "gemma3",
+                "olmo3",
+                "ministral3",
+            )
         ),
         *((shape, "bfloat16") for shape in ("llama-3.2", "tinyllama", "mistral", "phi4-mini", "gemma3")),
         *(pytest.param(shape, "int8", marks=needs_torch_int8) for shape in ("llama-3.2", "llama-3.1")),

@@ -35,6 +35,7 @@ SHAPES_AND_DTYPES = [
         ("granite-moe", "bfloat16"),
         ("granite-moe", "int8"),
         ("olmoe", "bfloat16"),
+        ("ministral3", "int8"),
     ),
     ("ernie", "int8"),
     *itertools.product(("gpt-oss",), ("float32", "bfloat16", "int8", "int4")),

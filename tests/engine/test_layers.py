@@ -129,7 +129,7 @@ def run(attention, x, pieces, garbage=0.0):
         spans.append(Span.of(row, (start, length), (keys, values), mask))
         positions += range(start, start + length)
         row += length
-    return attention(x, 0, *rotary.rows(torch.tensor(positions), max(positions)), spans), caches
+    return attention(x, 0, rotary.rows(torch.tensor(positions), max(positions)), spans), caches
 
 
 @pytest.fixture(scope="module")

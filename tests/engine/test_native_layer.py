@@ -28,6 +28,7 @@ from llama_gui.engine.native_linear import (
     NativeSevenBitLinear,
 )
 from llama_gui.engine.packed_weights import BLOCK_KINDS, SEVEN_BITS
+from llama_gui.engine.rotary import Turns
 from llama_gui.engine.weight_rows import WeightRows
 
 HIDDEN, INNER = 512, 768
@@ -173,7 +174,7 @@ class Fixture:
             sin[..., : heads.dim // 2].neg_()
             spans = NativeSpans(self._kernels, [(slot, n) for _, slot, n in there])
             wanted = [n if last is None else min(n, last) for _, _, n in there]
-            y = block(x.clone(), layer, cos, sin, spans.of_last(wanted))
+            y = block(x.clone(), layer, Turns(cos, sin, 1 + places / 50), spans.of_last(wanted))
             for (i, slot, n), part in zip(there, y.split(wanted), strict=True):
                 slot.tokens.extend([0] * n)
                 found[i].append(part)
@@ -403,7 +404,7 @@ def test_layers_of_all_kinds_in_one_call(kernels: NativeKernels, threads: int):
     fixtures = [Fixture(kernels, "int8"), gemma, wide, Fixture(kernels, "Q4_K", bias=True)]
     natives = [layer.block.native for layer in fixtures if layer.block.native is not None]
     angles = torch.outer(torch.arange(3.0), torch.linspace(0.1, 1, HEADS.dim))
-    turns = [(part.cos().unsqueeze(1), part.sin().unsqueeze(1)) for part in (angles, 2 * angles, 0 * angles)]
+    turns = [Turns(part.cos().unsqueeze(1), part.sin().unsqueeze(1)) for part in (angles, 2 * angles, 0 * angles)]
     x, which = torch.cat(conversations(1, 2)), [2, 0, 1, 0]
 
     def spans() -> tuple[NativeSpans, list[Slot]]:
@@ -414,7 +415,7 @@ def test_layers_of_all_kinds_in_one_call(kernels: NativeKernels, threads: int):
 
     want, (there, kept) = x.clone(), spans()
     for number, (layer, at) in enumerate(zip(natives, which, strict=True)):
-        want = layer(want, number, *turns[at], there)
+        want = layer(want, number, turns[at], there)
     there, slots = spans()
     with torch_threads(threads):
         got = NativeLayers(kernels, natives, which)(x.clone(), turns, there)

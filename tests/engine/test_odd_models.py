@@ -206,6 +206,45 @@ def test_rotary_embedding_in_either_spelling(tmp_path: Path, load: Load, changes
     assert_same_as_transformers(load(folder=folder), folder)
 
 
+@pytest.mark.parametrize("shape", ["mistral", "ministral3"])
+@pytest.mark.parametrize("as_of_old", [True, False])
+def test_the_part_for_text_of_mistral_3(tmp_path: Path, load: Load, shape: Any, as_of_old: bool) -> None:
+    """Mistral Small 3.1 and 3.2, whose part is a Mistral, and Ministral 3, whose part has a name of its own."""
+    from transformers import Mistral3Config, Mistral3ForConditionalGeneration
+
+    text = write_tiny_llama(tmp_path / "text", shape, tie_word_embeddings=False)
+    inner = json.loads((text / "config.json").read_text(encoding="utf-8"))
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    pictures = {**sizes, "image_size": 28, "patch_size": 14, "model_type": "pixtral", "head_dim": 8}
+    model = Mistral3ForConditionalGeneration(
+        Mistral3Config(text_config=inner, vision_config=pictures, image_token_index=9, tie_word_embeddings=False)
+    )
+    weights = load_file(text / "model.safetensors")
+    model.lm_head.weight = torch.nn.Parameter(weights.pop(HEAD))
+    model.model.language_model.load_state_dict(
+        {name.removeprefix("model."): weight for name, weight in weights.items()}
+    )
+    both = tmp_path / "both"
+    shutil.copytree(text, both, ignore=shutil.ignore_patterns("*.safetensors"))
+    model.to(torch.float32).save_pretrained(both)
+    if as_of_old:
+        change_weights(both, as_transformers_4_wrote)
+    engine, alone = load(folder=both), load(folder=text)
+    assert torch.equal(engine.logits(PROMPT), alone.logits(PROMPT))
+    assert "no pictures" in engine.info.source
+    assert engine.info.parameters == alone.info.parameters
+    with torch.no_grad():
+        want = model.eval()(torch.tensor([PROMPT])).logits[0]
+    torch.testing.assert_close(engine.logits(PROMPT), want, rtol=0, atol=1e-4)
+
+
+def as_transformers_4_wrote(weights: dict[str, Tensor]) -> None:
+    for name in list(weights):
+        old = name.replace("model.language_model.", "language_model.model.") if "language" in name else name
+        old = f"language_model.{name}" if name == HEAD else old.removeprefix("model.")
+        weights[old] = weights.pop(name)
+
+
 def write_with_pictures(folder: Path, text: Path, *, as_of_old: bool) -> None:
     """The network of the folder `text` beside a small one that reads pictures, as transformers 5 or 4 wrote it."""
     from transformers import Gemma3Config, Gemma3ForConditionalGeneration

@@ -65,8 +65,9 @@ def test_tables(rope, dtype):
     positions = torch.tensor([0, 1, 7, 1023, 1024, 8191, 40000, 131071])
     want = theirs.LlamaRotaryEmbedding(their_config(64, rope))(torch.empty(0, dtype=dtype), positions[None])
     got = Rotary(64, rope, dtype, CPU).rows(positions, 131071)
-    got[1][..., :32].neg_()  # ours has the sign of the rotation in it
-    for ours, reference in zip(got, want, strict=True):
+    assert got.scales is None
+    got.sin[..., :32].neg_()  # ours has the sign of the rotation in it
+    for ours, reference in zip(got[:2], want, strict=True):
         assert (ours.shape, ours.dtype) == ((len(positions), 1, 64), dtype)
         # At position 131071 the last bit of a frequency is an angle of 0.008.
         torch.testing.assert_close(ours[:, 0], reference[0], rtol=0, atol=0.01)
@@ -76,17 +77,32 @@ def test_tables(rope, dtype):
 def test_growing_changes_no_row():
     rotary = Rotary(DIM, ROPES["Llama 3.2"], torch.float32, CPU)
     before = rotary.rows(torch.arange(1024), 1023)
-    assert len(rotary._cos) == 1024
+    assert len(rotary._table.cos) == 1024
     for last, size in ((1024, 2048), (2047, 2048), (5000, 8192), (3, 8192)):
         rotary.rows(torch.tensor([last]), last)
-        assert len(rotary._cos) == size
-    for old, new in zip(before, rotary.rows(torch.arange(1024), 1023), strict=True):
+        assert len(rotary._table.cos) == size
+    for old, new in zip(before[:2], rotary.rows(torch.arange(1024), 1023)[:2], strict=True):
         assert torch.equal(old, new)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_queries_grow_beyond_the_original_context(dtype):
+    from transformers.models.ministral3.modeling_ministral3 import get_llama_4_attn_scale
+
+    rope = RopeConfig(1e6, "yarn", 16.0, original_max_position_embeddings=100, query_scale=0.1)
+    positions = torch.tensor([0, 99, 100, 199, 200, 4095, 30000])
+    scales = Rotary(DIM, rope, dtype, CPU).rows(positions, 30000).scales
+    assert scales is not None
+    assert scales.dtype == dtype
+    assert scales[:2].tolist() == [1, 1]
+    want = get_llama_4_attn_scale(positions[None], 0.1, 100).view(-1).to(dtype)
+    torch.testing.assert_close(scales, want, rtol=1e-6 if dtype == torch.float32 else 8e-3, atol=0)
+    assert Rotary.still(DIM, rope, dtype, CPU).rows(positions, 30000).scales is None
 
 
 def test_rotation():
     q, k = numbers(6, HEADS, DIM), numbers(6, KV_HEADS, DIM, seed=2)
-    cos, sin = Rotary(DIM, ROPES["default"], torch.float32, CPU).rows(torch.arange(30, 36), 35)
+    cos, sin, _ = Rotary(DIM, ROPES["default"], torch.float32, CPU).rows(torch.arange(30, 36), 35)
     theirs_sin = torch.cat((-sin[..., : DIM // 2], sin[..., DIM // 2 :]), -1)
     tables = cos.transpose(0, 1), theirs_sin.transpose(0, 1)
     want = theirs.apply_rotary_pos_emb(q[None], k[None], *tables, unsqueeze_dim=2)

@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 ARCHITECTURES = {
     "LlamaForCausalLM": "llama",
     "MistralForCausalLM": "llama",
+    "Ministral3ForCausalLM": "mistral3",
     "Qwen2ForCausalLM": "qwen2",
     "Qwen3ForCausalLM": "qwen3",
     "SmolLM3ForCausalLM": "smollm3",
@@ -34,7 +35,7 @@ ARCHITECTURES = {
     "Exaone4ForCausalLM": "exaone4",
     "Ernie4_5ForCausalLM": "ernie4_5",
 }
-PAIRED = ("llama", "smollm3", "granite", "granitemoe")
+PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe")
 _SPREADS = {
     "Q2_K": 1.9 * 7.5,
     "Q3_K": 2.3 * 18.5,
@@ -151,6 +152,9 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values |= {"rope.scaling.type": rope["rope_type"], "rope.scaling.factor": float(rope["factor"])}
     if rope.get("rope_type") == "yarn":
         values["rope.scaling.original_context_length"] = rope["original_max_position_embeddings"]
+    if arch == "mistral3":
+        values["attention.temperature_scale"] = rope["llama_4_scaling_beta"]
+        values["rope.scaling.yarn_log_multiplier"] = rope["mscale_all_dim"]
     if arch == "olmo2" and "attention_factor" in rope:
         values["rope.scaling.attn_factor"] = rope["attention_factor"]
     if arch in ("olmo2", "exaone4") and config.get("sliding_window") and "layer_types" in config:

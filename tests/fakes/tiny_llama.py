@@ -24,13 +24,13 @@ from tests.fakes.tiny_tokenizers import (
 
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
-    "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss",
+    "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3",
     "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
-    "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "olmo2", "olmo3", "olmoe",
+    "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "olmo2", "olmo3", "olmoe",
     "seed-oss", "exaone4", "ernie",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
@@ -125,6 +125,12 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                 "pad_token_id": None,
                 "rope_scaling": {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0,
                                  "truncate": False, "original_max_position_embeddings": 64}},
+    # Beyond 64 tokens queries grow.
+    "ministral3": {"architectures": ["Ministral3ForCausalLM"], "model_type": "ministral3", "head_dim": 32,
+                   "sliding_window": None, "pad_token_id": None,
+                   "rope_parameters": {"rope_type": "yarn", "rope_theta": 1e6, "factor": 16.0, "beta_fast": 32.0,
+                                       "beta_slow": 1.0, "original_max_position_embeddings": 64, "mscale": 1.0,
+                                       "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1}},
     "olmo2": {"architectures": ["Olmo2ForCausalLM"], "model_type": "olmo2", "rope_theta": 500000, "rope_scaling": None,
               "rms_norm_eps": 1e-6, "pad_token_id": None},
     "olmoe": {"architectures": ["OlmoeForCausalLM"], "model_type": "olmoe", "num_experts": 8, "num_experts_per_tok": 3,

@@ -281,8 +281,17 @@ INLINE void norm_all_heads(const Layer *layer, float *y) {
     norm_row(y + queries, layer->k_norm, layer->kv_heads * layer->dim, layer->eps, y + queries);
 }
 
+INLINE void scale_head(float *head, float scale, ptrdiff_t dim) {
+    for (ptrdiff_t d = 0; d < dim; d++) head[d] *= scale;
+}
+
+/* Cosines and sines, [rows][rotary_dim]; what the queries of each row are multiplied by, or NULL. */
+typedef struct {
+    const float *cosines, *sines, *scales;
+} Turns;
+
 /* Queries and keys of all rows, in place. */
-static void turn_heads(const Layer *layer, const float *cosines, const float *sines, ptrdiff_t rows, float *y) {
+static void turn_heads(const Layer *layer, const Turns *turns, ptrdiff_t rows, float *y) {
     const ptrdiff_t dim = layer->dim, rotary = layer->rotary_dim, turned = layer->heads + layer->kv_heads;
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++) {
@@ -291,7 +300,8 @@ static void turn_heads(const Layer *layer, const float *cosines, const float *si
             float *head = y + r * layer->qkv.channels + h * dim;
             const float *norm = h < layer->heads ? layer->q_norm : layer->k_norm;
             if (norm && !layer->whole_norms) norm_row(head, norm, dim, layer->eps, head);
-            rotate_head(head, cosines + r * rotary, sines + r * rotary, rotary);
+            rotate_head(head, turns->cosines + r * rotary, turns->sines + r * rotary, rotary);
+            if (turns->scales && h < layer->heads) scale_head(head, turns->scales[r], dim);
         }
     }
 }
@@ -329,11 +339,6 @@ static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, Activatio
     }
 }
 
-/* Cosines and sines, [rows][rotary_dim]. */
-typedef struct {
-    const float *cosines, *sines;
-} Turns;
-
 /* A layer, its number in the caches, and which of the rotations its heads get. */
 typedef struct {
     const Layer *layer;
@@ -370,7 +375,6 @@ static void pass_experts(const Layer *layer, float *x, ptrdiff_t rows, const Spa
 /* For all threads of a team. Only rows that attend come out, at the front of x. */
 static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, int *failed) {
     const Layer *const layer = pass->layer;
-    const Turns turns = all->turns[pass->turns];
     const ptrdiff_t stride = layer->qkv.channels, dim = layer->dim;
     const ptrdiff_t k = layer->heads * dim, v = k + layer->kv_heads * dim;
     const Attention attention = {
@@ -381,7 +385,7 @@ static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, 
     };
     enter(&layer->qkv, all->x, layer->attention_norm, layer->eps, all->rows, space);
     multiply_prepared(&layer->qkv, space, all->rows, space->y, 0);
-    turn_heads(layer, turns.cosines, turns.sines, all->rows, space->y);
+    turn_heads(layer, &all->turns[pass->turns], all->rows, space->y);
     attend_in_team(&attention, all->spans, all->count, pass->number, failed);
 #pragma omp barrier
     const ptrdiff_t rows = attending(all->spans, all->count);
