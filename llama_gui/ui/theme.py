@@ -180,11 +180,12 @@ def frame_font(pixels: float = FRAME_PX, weight: QFont.Weight = QFont.Weight.Nor
 
 
 def code_font(pixels: float = CODE_PX) -> QFont:
-    """The monospaced font of code."""
+    """The monospaced font of code, with the signs as they were typed: `->` is no arrow, `!=` no other sign."""
     if _is_installed("JetBrains Mono"):
         font = QFont("JetBrains Mono")
     else:
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setFeature(QFont.Tag("calt"), 0)  # programming ligatures; who reads code wants to be able to type it
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setFixedPitch(True)
     font.setPixelSize(max(1, round(pixels)))

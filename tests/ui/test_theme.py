@@ -1,10 +1,10 @@
 """Every text can be read on every ground it stands on."""
 
 import pytest
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QPalette, QTextLayout
 from PySide6.QtWidgets import QCheckBox, QRadioButton, QWidget
 
-from llama_gui.ui.theme import DARK, LIGHT, apply_theme, theme_of
+from llama_gui.ui.theme import DARK, LIGHT, apply_theme, code_font, theme_of
 
 GROUNDS = ("page", "side", "raised", "user_message")
 PAIRS = [(text, ground) for text in ("text", "muted", "accent", "error") for ground in GROUNDS]
@@ -56,3 +56,17 @@ def test_the_edge_of_a_box_can_be_seen(qapp, qtbot, theme, kind):
     image = box.grab().toImage()
     row = [image.pixelColor(x, image.height() // 2).name() for x in range(16)]
     assert max(contrast(color, theme.side) for color in row) >= 3
+
+
+def test_signs_of_code_are_drawn_as_they_are_typed(qapp):
+    """Also in fonts that would draw an arrow for these two."""
+
+    def glyphs(text: str) -> list[int]:
+        layout = QTextLayout(text, code_font())
+        layout.beginLayout()
+        layout.createLine()
+        layout.endLayout()
+        return [glyph for run in layout.glyphRuns() for glyph in run.glyphIndexes()]
+
+    for signs in ("->", "!=", "=>", "<="):
+        assert glyphs(signs) == [glyph for sign in signs for glyph in glyphs(sign)]
