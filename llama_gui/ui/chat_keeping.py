@@ -202,7 +202,7 @@ class ChatKeeping(QObject):
     def chat_menu(self, chat: ChatSummary) -> QMenu:
         """What can be done with this chat."""
         menu = QMenu(self._window)
-        _add(menu, self.tr("Open"), partial(self._deck.open_chat, chat.id), "Return")
+        _add(menu, self.tr("Open"), partial(self._deck.open_chat, chat.id), "Enter")
         if chat.id not in self._deck.shown():
             _add(menu, self.tr("Show beside"), partial(self._deck.show_beside, chat.id))
         _add(menu, self.tr("Rename"), partial(self._sidebar.view.rename, chat.id), "F2")

@@ -49,6 +49,11 @@ def menu_of(window, title):
     return window.keeping.chat_menu(chat)
 
 
+def test_the_menu_of_a_chat_calls_its_keys_as_the_list_of_keys_does(window):
+    keys = dict(action.text().split("\t") for action in menu_of(window, "first").actions() if "\t" in action.text())
+    assert keys == {"Open": "Enter", "Rename": "F2", "Delete": "Ctrl+Del"}
+
+
 def test_a_name_is_given_in_the_row(window, qtbot):
     view = window.sidebar.view
     view.setCurrentIndex(window.chats.index(2))
