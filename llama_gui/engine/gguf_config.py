@@ -115,6 +115,10 @@ class GgufConfig:
     def _sizes(self) -> dict[str, Any]:
         """As config.json has them."""
         layers = self._integer("block_count")
+        if not self._tensors:
+            raise BrokenModelError(
+                f"{self._path}: the file has a vocabulary, but no weights. Take a GGUF file that has the whole model."
+            )
         if layers > len(self._tensors):  # before a table with a row for each is made
             raise self._fields.wrong(
                 self._prefix + "block_count", f"at most {len(self._tensors)}, as there are tensors"

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -302,6 +303,8 @@ class Hub:
             reason = _REASONS.get(status, "try again later")
             raise HubError(f"The hub {host} answers {status}: {reason}.") from error
         except httpx2.TransportError as error:
+            if _is_unknown_name(error):
+                raise HubOfflineError(f"The hub {host} is not found. Is this computer online?") from error
             raise HubOfflineError(
                 f"The hub {host} cannot be reached ({str(error) or type(error).__name__}). Check the network."
             ) from error
@@ -315,6 +318,13 @@ class Hub:
         if self._access.token:
             return NotOnHubError(f"There is no model {repo} on the hub, or your token may not see it. Check the name.")
         return NotOnHubError(f"There is no model {repo} on the hub, or it is private: then sign in with a token first.")
+
+
+def _is_unknown_name(error: BaseException | None) -> bool:
+    """Whether the address of the host could not be looked up, as where there is no network at all."""
+    while error is not None and not isinstance(error, socket.gaierror):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _readable(items: list[dict[str, Any]]) -> Iterator[ModelInfo]:

@@ -6615,6 +6615,14 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
         <source>{0} is a picture, and models read only text here. Write or paste the words that are in it.</source>
         <translation>{0} ist ein Bild, und hier lesen Modelle nur Text. Schreib oder füge die Wörter ein, die darin stehen.</translation>
     </message>
+    <message>
+        <source>{0}: the file has a vocabulary, but no weights. Take a GGUF file that has the whole model.</source>
+        <translation>{0}: Die Datei hat ein Vokabular, aber keine Gewichte. Nimm eine GGUF-Datei, die das ganze Modell hat.</translation>
+    </message>
+    <message>
+        <source>The hub {0} is not found. Is this computer online?</source>
+        <translation>Der Hub {0} wird nicht gefunden. Ist dieser Rechner online?</translation>
+    </message>
 </context>
 <context>
     <name>MessageMenu</name>

@@ -195,6 +195,12 @@ def test_numbers_that_do_not_fit_the_weights(whole, key, value, said):
     assert said in said_of_it
 
 
+def test_a_file_with_a_vocabulary_alone_says_so(whole):
+    path, content, _ = whole
+    without_tensors = content[:8] + struct.pack("<Q", 0) + content[16:]
+    assert "has a vocabulary, but no weights. Take a GGUF file" in str(outcome(path, without_tensors))
+
+
 ODD = [0, -1, 7, 2**62, True, 0.0, -1.5, float("nan"), float("inf"), "", "x", [], ["a"], ["a", ""], np.zeros(0, "<i4"),
        np.arange(3), np.ones(500), np.zeros((379,), "?"), np.full(379, -1), None]  # fmt: skip
 KEYS = [

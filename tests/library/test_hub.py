@@ -1,5 +1,6 @@
 """Search, details and plans, by the real client from a hub on this machine."""
 
+import socket
 import subprocess
 import sys
 import time
@@ -251,6 +252,15 @@ def test_a_hub_in_trouble_is_told(fake_hub: FakeHub, access: HubAccess, fault: F
 def test_a_hub_that_is_not_there_is_told(fake_hub: FakeHub, tmp_path: Path):
     with pytest.raises(HubOfflineError, match="cannot be reached"):
         Hub(HubAccess("http://127.0.0.1:9", tmp_path)).search("x")
+
+
+def test_a_computer_without_a_network_is_told(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    def look_up(*_args: object, **_kwargs: object) -> list[object]:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    with pytest.raises(HubOfflineError, match=r"^The hub hub.example is not found. Is this computer online\?$"):
+        Hub(HubAccess("http://hub.example", tmp_path)).search("x")
 
 
 def test_offline_mode_asks_nobody(fake_hub: FakeHub, access: HubAccess):
