@@ -2985,8 +2985,8 @@
         <translation>Auf diesem Rechner ist kein Modell. Lade eines von „Empfohlen“ herunter.</translation>
     </message>
     <message>
-        <source>Open now</source>
-        <translation>Jetzt offen</translation>
+        <source>Already open</source>
+        <translation>Schon offen</translation>
     </message>
     <message>
         <source>Open</source>

@@ -260,6 +260,8 @@ def test_a_model_that_another_program_keeps_is_listed_and_left_to_it(
     press(qtbot, models.shelf.pane.buttons["open"])
     qtbot.waitUntil(lambda: window._host.current == str(file), timeout=SECONDS)
     qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+    assert models.shelf.pane.buttons["open"].text() == "Already open"
+    assert not models.shelf.pane.buttons["open"].isEnabled()
 
 
 @pytest.mark.qt_log_ignore("^This plugin does not support")

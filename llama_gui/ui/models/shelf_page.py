@@ -103,7 +103,7 @@ class ShelfPage(ModelPage):
     def _actions(self, item: ShelfItem) -> tuple[PaneAction, ...]:
         entry = item.entry
         is_open = entry.key == self._current
-        text = self.tr("Open now") if is_open else self.tr("Open")
+        text = self.tr("Already open") if is_open else self.tr("Open")
         checking = self._checking == entry.path
         made = [
             PaneAction("open", text, main=True, enabled=not is_open),
