@@ -18,7 +18,9 @@ from llama_gui.ui.rows import LEADING, ROW_HEIGHT, Index, RowDelegate
 from llama_gui.ui.text_painting import draw_words
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, TINY_PX, frame_font, theme_of
 
-_HIT, _TITLE_HIT = 72, 52
+_HIT, _TITLE_HIT = {1: 57, 2: 72}, {1: ROW_HEIGHT, 2: 52}
+"""How high a find is, by the number of its lines."""
+_EDGE = 10
 _BEFORE = 22  # characters before the first find
 _MORE_WIDTH = 30
 _LOW = 4  # so much lower stands a heading that cannot be folded, nearer to its chats
@@ -120,31 +122,34 @@ class ChatDelegate(IconDelegate):
 
 
 class HitDelegate(IconDelegate):
-    """Paints a find: the chat's title, and below it two lines of the message with the words marked."""
+    """Paints a find: the chat's title, and below it up to two lines of the message with the words marked."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hit: SearchHit = index.data(ChatRole.HIT)
-        return QSize(120, _TITLE_HIT if hit.node_id is None else _HIT)
+        lines = self._layout(hit, self._view.viewport().width() - 2 * _EDGE).lineCount()
+        return QSize(120, (_TITLE_HIT if hit.node_id is None else _HIT)[max(1, lines)])
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         rect = self.paint_ground(painter, option)
         hit: SearchHit = index.data(ChatRole.HIT)
         theme = theme_of(self._view)
-        room = rect.adjusted(10, 0, -10, 0)
+        room = rect.adjusted(_EDGE, 0, -_EDGE, 0)
         painter.setFont(frame_font(FRAME_PX, QFont.Weight.DemiBold))
         painter.setPen(theme.color("text"))
-        if hit.node_id is None:  # the title itself is the find
-            self._paint_marked(painter, room.adjusted(0, 8, 0, 0), hit, painter.font(), "text")
-            return
-        draw_words(
-            painter, room.adjusted(0, 7, 0, 7 + 18 - _HIT), LEADING, _elided(hit.title, painter.font(), room.width())
-        )
-        self._paint_marked(painter, room.adjusted(0, 27, 0, 0), hit, frame_font(SMALL_PX), "muted")
+        top = 8
+        if hit.node_id is not None:  # else the title itself is the find
+            title = QRect(room.x(), room.y() + 7, room.width(), 18)
+            draw_words(painter, title, LEADING, _elided(hit.title, painter.font(), room.width()))
+            painter.setPen(theme.color("muted"))
+            top = 27
+        self._layout(hit, room.width()).draw(painter, QPointF(room.x(), room.y() + top))
 
-    def _paint_marked(self, painter: QPainter, room: QRect, hit: SearchHit, font: QFont, role: str) -> None:
+    def _layout(self, hit: SearchHit, width: int) -> QTextLayout:
+        """What was found, with the words marked, in one line or two."""
         theme = theme_of(self._view)
         text, ranges = _around_first(hit)
-        layout = QTextLayout(text, font)
+        is_title = hit.node_id is None
+        layout = QTextLayout(text, frame_font(FRAME_PX, QFont.Weight.DemiBold) if is_title else frame_font(SMALL_PX))
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         if self._view.isRightToLeft():
@@ -160,12 +165,11 @@ class HitDelegate(IconDelegate):
             line = layout.createLine()
             if not line.isValid():
                 break
-            line.setLineWidth(room.width())
+            line.setLineWidth(width)
             line.setPosition(QPointF(0, top))
             top += line.height()
         layout.endLayout()
-        painter.setPen(theme.color(role))
-        layout.draw(painter, QPointF(room.x(), room.y()))
+        return layout
 
 
 def _inset(rect: QRect, before: int, behind: int, view: QListView) -> QRect:

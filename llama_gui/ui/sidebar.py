@@ -70,7 +70,8 @@ class Sidebar(Surface):
 
     def _set_up_hits(self, icons: Icons) -> None:
         set_up_list(self.hits, self.tr("Found messages"))
-        self.hits.setUniformItemSizes(False)  # one that is a title is lower
+        self.hits.setUniformItemSizes(False)  # one of fewer lines is lower
+        self.hits.setResizeMode(QListView.ResizeMode.Adjust)  # which it may be in a wider side bar
         self.hits.setModel(self._found)
         self.hits.setItemDelegate(HitDelegate(icons, self.hits))
         self.hits.clicked.connect(self._choose_hit)

@@ -642,10 +642,19 @@ def test_one_chat_goes_out_as_pdf(window, qtbot, tmp_path: Path):
     qtbot.waitUntil(lambda: "one.pdf" in window.status.state.text())
 
 
-def test_a_find_that_is_a_title_takes_less_room(window, qtbot):
+def test_a_find_takes_the_room_of_its_lines(window, qtbot):
+    chat = next(chat for chat in window._book.summaries() if chat.title == "first")
+    long_title = "first of all the many letters that I wrote to the landlord"
+    window.keeping._shelving.rename(chat.id, long_title)
+    qtbot.waitUntil(lambda: long_title in titles(window))
     window.sidebar.begin_search()
     qtbot.keyClicks(window.sidebar.search, "first")
     hits = window.sidebar.hits
     qtbot.waitUntil(lambda: hits.model().rowCount() == 2)
-    heights = [hits.visualRect(hits.model().index(row, 0)).height() for row in range(2)]
-    assert heights[0] < heights[1]
+
+    def heights() -> list[int]:
+        return [hits.visualRect(hits.model().index(row, 0)).height() for row in range(2)]
+
+    assert heights() == [52, 57], "a title of two lines; a title and a line of the message"
+    hits.setFixedWidth(600)
+    qtbot.waitUntil(lambda: heights() == [34, 57])
