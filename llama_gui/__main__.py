@@ -240,13 +240,15 @@ def _add_models(models: argparse.ArgumentParser) -> None:
     what = models.add_mutually_exclusive_group()
     what.add_argument("--offered", action="store_true", help="models to begin with, and whether they run here")
     what.add_argument("--search", metavar="WORDS", help="models on the hub that we can run")
-    what.add_argument("--verify", metavar="NAME", nargs="?", const="", help="check every byte of one model, or of all")
+    what.add_argument(
+        "--verify", metavar="NAME", nargs="?", const=True, help="check every byte of one model, or of all"
+    )
     what.add_argument("--delete", metavar="NAME", help="delete one model from the disk")
     what.add_argument(
         "--prune",
         metavar="NAME",
         nargs="?",
-        const="",
+        const=True,
         help="delete what was downloaded and no model uses, as parts of unfinished files and files of old revisions: "
         "of one model, or of all but those that wait in the window",
     )

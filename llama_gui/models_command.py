@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from llama_gui.download_command import signed_in_access
-from llama_gui.errors import ShelfError
+from llama_gui.errors import InvalidRequestError, ShelfError
 from llama_gui.library import catalog, shelf_care
 from llama_gui.library.bandwidth import steady_bandwidth
 from llama_gui.library.download_queue import repos_in
@@ -32,14 +32,18 @@ def _run(options: argparse.Namespace, paths: Paths) -> int:
         return _search(options.search)
     if options.offered:
         return _offer(paths)
+    for name in ("--delete", "--prune", "--verify"):
+        if getattr(options, name[2:]) == "":  # as of a variable that is not set: it must not mean all
+            raise InvalidRequestError(name, "", "a name that llama-gui models lists")
     here = ModelsHere(paths)
     if options.delete is not None:
         return _delete(here.named(options.delete), here.folders, is_sure=options.yes)
     if options.prune is not None:
-        queued = frozenset() if options.prune else repos_in(paths.downloads_file)  # who names one means it
-        return _prune(options.prune, here.folders, queued, is_sure=options.yes)
+        named = "" if options.prune is True else options.prune
+        queued = frozenset() if named else repos_in(paths.downloads_file)  # who names one means it
+        return _prune(named, here.folders, queued, is_sure=options.yes)
     if options.verify is not None:
-        return _verify([here.named(options.verify)] if options.verify else here.entries)
+        return _verify(here.entries if options.verify is True else [here.named(options.verify)])
     rows = [(e.name, in_words(e.size), _day(note_of(here.notes, e.path).last_used), e.path) for e in here.entries]
     _print_table([("Name", "Size", "Last used", "Place"), *rows])
     _tell_leftovers(find_leftovers(here.folders))

@@ -191,6 +191,16 @@ def test_prune_asks(capsys, profile: Path, cache: Path, monkeypatch, answer: str
     assert (cache / "models--org--half").exists() != is_gone
 
 
+@pytest.mark.parametrize("option", ["--delete", "--prune", "--verify"])
+@needs_links
+def test_an_empty_name_does_not_mean_all(capsys, profile: Path, cache: Path, option: str):
+    """As a script has it whose variable is not set."""
+    status, out, err = models(capsys, profile, option, "", "--yes")
+    assert (status, out) == (1, "")
+    assert err == f"llama-gui: {option} is '', but it must be a name that llama-gui models lists.\n"
+    assert (cache / "models--org--half").exists()
+
+
 @needs_links
 def test_a_download_that_is_not_there_is_told(capsys, profile: Path, cache: Path):
     status, out, err = models(capsys, profile, "--prune", "org/name", "--yes")
