@@ -76,3 +76,4 @@ def test_no_kernel_reaches_beyond_its_memory(sanitized: Path):
     assert done.returncode == 0, said[-5000:]
     assert "runtime error" not in said
     assert " passed" in said
+    assert "there are no kernels" not in said, "they were not loaded, so nobody watched them"
