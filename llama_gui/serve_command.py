@@ -49,7 +49,7 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
     folders = _named(options.model or [None], ModelsHere(paths))
 
     from llama_gui.engine import ModelPool
-    from llama_gui.engine.loading import plan_load
+    from llama_gui.engine.load_plan import plan_load
     from llama_gui.server.served import LazyModels
 
     for folder in folders.values():  # what is wrong is told now, not to the first client

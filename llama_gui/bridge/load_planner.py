@@ -33,7 +33,7 @@ class LoadPlanner(QObject):
         freed = self.freed()
 
         def work() -> LoadPlan:
-            from llama_gui.engine.loading import plan_load  # here: torch takes seconds, behind the window
+            from llama_gui.engine.load_plan import plan_load  # here: torch takes seconds, behind the window
 
             return plan_load(path, options.dtype, options.device, freed, options.cache_dtype)
 

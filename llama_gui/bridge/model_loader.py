@@ -87,7 +87,7 @@ class ModelLoader:
         # In the engine's thread: torch takes seconds, behind the window.
         from llama_gui.engine import Engine
         from llama_gui.engine.device import available_bytes, bytes_to_load, give_memory_back, hardware
-        from llama_gui.engine.loading import estimate_bytes
+        from llama_gui.engine.load_plan import estimate_bytes
         from llama_gui.engine.shared_thread import SharedThread
 
         if not self._prompt_cache_bytes and self._prompt_cache is not None:

@@ -18,8 +18,9 @@ from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.linear import StackedLinear
 from llama_gui.engine.llama import Llama
-from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model
+from llama_gui.engine.loading import LoadedModel, load_model
 from llama_gui.engine.loop import Loop
+from llama_gui.engine.model_files import ModelFiles
 from llama_gui.engine.native_linear import NativeFloatLinear, NativeQuantisedLinear
 from llama_gui.engine.prompt_cache import check_place, open_prompt_cache, stamp_of
 from llama_gui.engine.prompt_lookup import PromptLookup

@@ -11,7 +11,8 @@ from llama_gui.engine.callbacks import OnFinish, OnOutput
 from llama_gui.engine.device import available_bytes, bytes_to_load, give_memory_back
 from llama_gui.engine.engine import Engine
 from llama_gui.engine.job import Job
-from llama_gui.engine.loading import estimate_bytes, model_folder
+from llama_gui.engine.load_plan import estimate_bytes
+from llama_gui.engine.model_files import model_folder
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import FROM_TEXT
 from llama_gui.errors import EngineClosedError, NotEnoughMemoryError

@@ -13,7 +13,7 @@ from llama_gui.engine.config import GenerationDefaults, network_config
 from llama_gui.engine.device import Precision
 from llama_gui.engine.fields import Fields
 from llama_gui.engine.gguf_blocks import block_shape, numbers_of
-from llama_gui.engine.loading import ModelFiles
+from llama_gui.engine.model_files import ModelFiles
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.engine.weight_shapes import weight_shapes

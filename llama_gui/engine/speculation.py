@@ -17,7 +17,8 @@ import torch
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
-from llama_gui.engine.loading import LoadedModel, ModelFiles, load_model, model_folder, open_model
+from llama_gui.engine.loading import LoadedModel, load_model
+from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
 from llama_gui.engine.native_attention import serves
 from llama_gui.engine.prompt_lookup import Price
 from llama_gui.engine.row_cost import PRIOR, RowCost

@@ -1,5 +1,6 @@
-"""What the weights of a network are called in a checkpoint (Hugging Face's names), and their shapes."""
+"""The weights of a network: their names in a checkpoint (those of Hugging Face), their shapes, and how many numbers."""
 
+import math
 from collections.abc import Iterator
 
 from llama_gui.engine.checkpoint import Shape
@@ -82,3 +83,35 @@ def _expert_biases(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Sh
     for name in names.gate_up:
         yield bias_of(name), (experts.count, 2 * experts.inner // len(names.gate_up))
     yield bias_of(names.down), (experts.count, hidden)
+
+
+def parameter_count(config: NetworkConfig) -> int:
+    """The numbers of all weights."""
+    return sum(math.prod(shape) for shape in weight_shapes(config).values())
+
+
+def layer_parameters(config: NetworkConfig) -> int:
+    """Those of all layers but of the routers."""
+    vocabulary = config.vocab_size * config.hidden_size * (1 if config.tie_word_embeddings else 2)
+    return parameter_count(config) - vocabulary - router_parameters(config)
+
+
+def router_parameters(config: NetworkConfig) -> int:
+    """Those of the routers, which are held in float32."""
+    if config.experts is None:
+        return 0
+    return config.num_hidden_layers * config.experts.count * (config.hidden_size + config.experts.names.has_biases)
+
+
+def expert_parameters(config: NetworkConfig) -> int:
+    """Those of all experts' matrices."""
+    if config.experts is None:
+        return 0
+    return 3 * config.num_hidden_layers * config.experts.count * config.experts.inner * config.hidden_size
+
+
+def idle_parameters(config: NetworkConfig) -> int:
+    """Those of the experts that a token does not go through."""
+    if config.experts is None:
+        return 0
+    return expert_parameters(config) * (config.experts.count - config.experts.chosen) // config.experts.count

@@ -65,7 +65,7 @@ _COUNT_HELPERS = """
 import os, sys, threading, time
 import torch
 from llama_gui.engine import Engine
-from llama_gui.engine.loading import plan_load
+from llama_gui.engine.load_plan import plan_load
 
 def strangers():
     return set(os.listdir("/proc/self/task")) - {str(thread.native_id) for thread in threading.enumerate()}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from llama_gui.engine import Engine, loading, native_library
+from llama_gui.engine import Engine, load_plan, native_library
 from llama_gui.engine.bench import endless, measure, random_prompt
 from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
 from llama_gui.engine.weight_shapes import weight_shapes
@@ -88,7 +88,7 @@ def test_presets_have_the_parameters_of_their_models(name, millions):
 
 
 def test_random_experts_lie_in_memory_as_those_of_the_real_model(monkeypatch):
-    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     small = {"num_hidden_layers": 2, "hidden_size": 192, "intermediate_size": 320, "num_attention_heads": 8}
     model = RandomModel("small", {**preset_config("gpt-oss-20b"), **small, "vocab_size": 5000}, STARTER)
     with Engine.load(model, device="cpu") as engine:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from llama_gui.engine import Engine, GenerateRequest, SamplingParams, loading, native_library
+from llama_gui.engine import Engine, GenerateRequest, SamplingParams, model_files, native_library
 from llama_gui.engine.cache_precision import resolve_cache_dtype
 from llama_gui.engine.device import Precision, has_tiles
 from llama_gui.engine.kv_cache import KEY_BLOCK
@@ -56,8 +56,8 @@ def test_what_is_no_such_dtype(tiny_folder, wrong: object):
 
 
 def test_it_is_refused_before_the_weights_are_read(tiny_folder, monkeypatch):
-    monkeypatch.setattr(loading.native_library, "load", lambda: None)
-    monkeypatch.setattr(loading.FolderModel, "weights", lambda *_: pytest.fail("they were read"))
+    monkeypatch.setattr(native_library, "load", lambda: None)
+    monkeypatch.setattr(model_files.FolderModel, "weights", lambda *_: pytest.fail("they were read"))
     with pytest.raises(UnsupportedModelError, match="not compiled here"):
         Engine.load(tiny_folder(), device="cpu", cache_dtype="int8")
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from llama_gui.__main__ import main
-from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams, gguf_weights, loading, native_library
+from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams, gguf_weights, load_plan, native_library
 from llama_gui.engine.gguf import GgufModel
-from llama_gui.engine.loading import estimate_bytes
+from llama_gui.engine.load_plan import estimate_bytes
 from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 from tests.fakes.gguf_files import write_gguf, write_twin
@@ -86,7 +86,7 @@ def quantised_pair(tmp_path_factory):
 )
 def test_quantised_weights_are_those_of_the_package(quantised_pair, load, monkeypatch, kind, dtype):
     file, twin = quantised_pair(kind)
-    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     ours = load(folder=file, dtype=dtype)
     logits = ours.logits(IDS)
     same = load(folder=twin, dtype=dtype).logits(IDS)

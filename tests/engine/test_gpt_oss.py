@@ -7,11 +7,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from llama_gui.engine import Engine, native_library
-from llama_gui.engine import loading as loading_module
+from llama_gui.engine import Engine, load_plan, native_library
 from llama_gui.engine.config import load_config
 from llama_gui.engine.device import torch_threads
-from llama_gui.engine.loading import plan_load
+from llama_gui.engine.load_plan import plan_load
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama
@@ -67,7 +66,7 @@ def test_what_is_packed_is_read_without_loss(folders, load):
 
 
 def test_what_is_packed_stays_so(folders, load, monkeypatch):
-    monkeypatch.setattr(loading_module, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     folder, want = folders["packed"], reference(folders["packed"])
     engine = load(folder=folder, dtype="auto")
     if native_library.load() is None:
@@ -87,7 +86,7 @@ def test_what_is_packed_stays_so(folders, load, monkeypatch):
 @pytest.mark.parametrize("dtype", ["float32", "auto"])
 def test_a_gguf_file_of_mxfp4_is_the_same_as_the_folder(tmp_path, folders, load, dtype, monkeypatch):
     """The experts; what else is there has eight bits in both, or all of them."""
-    monkeypatch.setattr(loading_module, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     plain = write_tiny_llama(
         tmp_path / "model", "gpt-oss", hidden_size=320, intermediate_size=192, head_dim=64, dtype="float32"
     )

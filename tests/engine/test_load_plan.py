@@ -3,7 +3,7 @@
 import pytest
 
 from llama_gui.engine import device, native_library
-from llama_gui.engine.loading import plan_load
+from llama_gui.engine.load_plan import plan_load
 from llama_gui.errors import InvalidRequestError, ModelNotFoundError
 from tests.fakes.gguf_files import write_gguf
 

@@ -11,13 +11,14 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine import linear as linear_module
-from llama_gui.engine import loading
+from llama_gui.engine import load_plan
 from llama_gui.engine.device import Precision, torch_threads
 from llama_gui.engine.engine import _token_budget
 from llama_gui.engine.gguf import GgufModel
 from llama_gui.engine.gguf_blocks import block_shape, numbers_of
 from llama_gui.engine.linear import LinearFactory, StackedLinear
-from llama_gui.engine.loading import estimate_bytes, load_model, plan_load
+from llama_gui.engine.load_plan import estimate_bytes, plan_load
+from llama_gui.engine.loading import load_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import (
     NativeBlocksLinear,
@@ -439,7 +440,7 @@ def mixed(tmp_path: Path) -> Path:
 def test_a_mixed_file_is_run_as_it_is(
     kernels: NativeKernels, mixed: Path, load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     engine = load(folder=mixed, dtype="auto")
     info = engine.info
     assert (info.dtype, info.source) == ("int4", "Q4_K_M GGUF, Q4_K and Q6_K as they are")
@@ -454,7 +455,7 @@ def test_a_mixed_file_is_run_as_it_is(
 
 
 def test_its_network_and_its_memory(kernels: NativeKernels, mixed: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     network = load_model(mixed, device="cpu", threads=1).network
     assert {type(block.attention.qkv) for block in network.blocks} == {StackedLinear}  # values are finer
     assert {type(linear) for linear in network.linears} == {StackedLinear, NativeBlocksLinear}
@@ -469,7 +470,7 @@ def test_its_network_and_its_memory(kernels: NativeKernels, mixed: Path, monkeyp
 def test_where_prompts_are_read_faster_written_out_it_is_rounded(
     kernels: NativeKernels, mixed: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    for module in (linear_module, loading):
+    for module in (linear_module, load_plan):
         monkeypatch.setattr(module, "is_faster_written_out", lambda kernels: True)
     model = load_model(mixed, device="cpu", threads=1)
     assert (model.info.dtype, model.info.source) == ("int4", "Q4_K_M GGUF, held as int4")
@@ -496,7 +497,7 @@ def test_what_is_done_to_a_file_is_said(
     others: dict[str, str],
     source: str,
 ):
-    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **SIZES)
     file = write_gguf(folder, tmp_path / "a.gguf", kind, others=others)
     model = load_model(file, device="cpu", threads=1)
@@ -538,7 +539,7 @@ def test_auto_keeps_about_as_many_bits_as_the_file(
 def test_pieces_of_prompts_beside_answers_are_fine(
     kernels: NativeKernels, mixed: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     network = load_model(mixed, device="cpu", threads=1).network
     assert any(isinstance(linear, StackedLinear) for linear in network.linears)
     assert _token_budget(network).tokens(1) == 2 * FINE_TILE
@@ -549,7 +550,7 @@ def test_rows_that_are_no_whole_blocks_are_rounded(
     kernels: NativeKernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden_size: int
 ):
     """Q4_0 has blocks of 32; Qwen2.5 0.5B, whose rows are 896 wide, is such a file."""
-    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **SIZES | {"hidden_size": hidden_size})
     file = write_gguf(folder, tmp_path / "a.gguf", "Q4_0")
     forms = {"int8": NativeInt8Linear if hidden_size < BLOCK_NUMBERS else int8_kind(kernels), "int4": NativeInt4Linear}
@@ -567,7 +568,7 @@ def test_biases_are_added_and_heads_are_not_turned_where_they_should_not(
     kernels: NativeKernels, tmp_path: Path, load, monkeypatch: pytest.MonkeyPatch
 ):
     """Qwen2: biases on queries, keys and values, whose rows lie as we have them."""
-    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     folder = write_tiny_llama(tmp_path / "model", "qwen2", **SIZES)
     file = write_gguf(folder, tmp_path / "a.gguf", "Q4_K", others={"attn_v.weight": "Q6_K"})
     twin = write_twin(file, folder, tmp_path / "twin")
@@ -583,7 +584,7 @@ def test_a_factor_that_is_no_number_is_found(
     kernels: NativeKernels, mixed: Path, word: str, kind: str, place: int, monkeypatch: pytest.MonkeyPatch
 ):
     """In a weight whose rows are read at once, and in those that are read in pieces."""
-    monkeypatch.setattr(loading, "is_faster_written_out", lambda kernels: False)
+    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     tensor = next(t for t in gguf.GGUFReader(mixed).tensors if word in t.name)
     with mixed.open("r+b") as file:
         file.seek(int(tensor.data_offset) + block_shape(kind)[0] * 3 + place)

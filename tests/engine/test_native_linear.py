@@ -21,7 +21,8 @@ from llama_gui.engine.int8_linear import Int8Linear, probe, round_channels
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.linear import Linear, LinearFactory, PackedLinear, PlainLinear
 from llama_gui.engine.llama import Llama, Segment
-from llama_gui.engine.loading import estimate_bytes, load_model
+from llama_gui.engine.load_plan import estimate_bytes
+from llama_gui.engine.loading import load_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import (
     NativeHalfLinear,

@@ -14,7 +14,7 @@ import pytest
 from llama_gui.engine import Engine, GenerateRequest, GenerateResult, Job, LoadProgress, ModelPool, SamplingParams
 from llama_gui.engine import pool as pool_module
 from llama_gui.engine.device import SPARE_BYTES, bytes_to_load
-from llama_gui.engine.loading import estimate_bytes
+from llama_gui.engine.load_plan import estimate_bytes
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import (

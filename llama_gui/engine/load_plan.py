@@ -1,0 +1,106 @@
+"""What a model will take and be, judged by its small files, before anything of its weights is read."""
+
+from pathlib import Path
+
+import torch
+
+from llama_gui.engine import int8_linear, native_library
+from llama_gui.engine.cache_precision import resolve_cache_dtype
+from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.device import (
+    Precision,
+    available_bytes,
+    chat_bytes_of,
+    precision_reason,
+    resolve_device,
+    resolve_precision,
+    thread_count,
+)
+from llama_gui.engine.kv_cache import token_bytes
+from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
+from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.native_linear import is_faster_written_out
+from llama_gui.engine.rounded_bytes import RoundedBytes
+from llama_gui.engine.weight_shapes import idle_parameters, layer_parameters, parameter_count, router_parameters
+from llama_gui.vocabulary import LoadPlan
+
+
+def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") -> int:
+    """Bytes that the weights of the model at `path` will take in memory. Raises what `Engine.load` raises."""
+    model = open_model(model_folder(path))
+    torch_device = resolve_device(device)
+    kernels = native_library.load() if torch_device.type == "cpu" else None
+    return _weight_bytes(model, precision_of(model, dtype, torch_device, kernels), kernels)
+
+
+def plan_load(
+    path: str | Path, dtype: str = "auto", device: str = "auto", freed: int = 0, cache_dtype: str = "auto"
+) -> LoadPlan:
+    """What the model at `path` would take, judged by its small files and the memory that is free now.
+
+    `freed`: bytes that would be given back before. Raises what `Engine.load` raises.
+    """
+    model = open_model(model_folder(path))
+    config = model.config
+    torch_device = resolve_device(device)
+    kernels = native_library.load() if torch_device.type == "cpu" else None
+    precision = precision_of(model, dtype, torch_device, kernels)
+    kept = resolve_cache_dtype(cache_dtype, precision, config.head_dim, torch_device, kernels)
+    weights = _weight_bytes(model, precision, kernels)
+    return LoadPlan(
+        dtype=precision.name,
+        device=torch_device.type,
+        reason=precision_reason(dtype, precision, torch_device),
+        threads=thread_count(layer_bytes(model, precision, kernels)),
+        trained_context=trained_context(config),
+        weight_bytes=weights,
+        token_bytes=token_bytes(config, kept),
+        chat_bytes=chat_bytes_of(available_bytes(torch_device.type) + freed - weights),
+    )
+
+
+def _weight_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels | None) -> int:
+    config = model.config
+    vocabulary = config.vocab_size * config.hidden_size
+    routers, linears = router_parameters(config), layer_parameters(config)
+    # The head is a separate linear, unless our kernels multiply by the embedding table itself.
+    has_native_int8 = _has_native_int8(precision, kernels)
+    is_ours = precision.held is not None or has_native_int8
+    is_shared = config.tie_word_embeddings and (is_ours or precision.as_stored)
+    rounded = _rounded_bytes(config, kernels, has_native_int8)
+    table, head = (model.number_bytes(part, precision, rounded) for part in ("table", "head"))
+    vocabulary_bytes = vocabulary * (table if is_shared else table + head)
+    layers_bytes = linears * model.number_bytes("layers", precision, rounded)
+    return round(vocabulary_bytes + layers_bytes + routers * torch.float32.itemsize)
+
+
+def _rounded_bytes(config: NetworkConfig, kernels: NativeKernels | None, has_native_int8: bool) -> RoundedBytes:
+    has_seven_bits = has_native_int8 and kernels is not None and not kernels.is_wide
+    return RoundedBytes.of(config.hidden_size, has_kernels=kernels is not None, has_seven_bits=has_seven_bits)
+
+
+def _has_native_int8(precision: Precision, kernels: NativeKernels | None) -> bool:
+    """Whether our own kernels multiply eight bits. Torch's may be tried for that: plain weights need not wait."""
+    return precision.quantised is not None and kernels is not None and not int8_linear.is_preferred()
+
+
+def precision_of(model: ModelFiles, dtype: str, device: torch.device, kernels: NativeKernels | None) -> Precision:
+    """How `dtype` has the weights of `model` held on `device`; see `resolve_precision`."""
+    if kernels is None or model.stored is None:
+        return resolve_precision(dtype, device, has_kernels=kernels is not None)
+    # Written out in eight bits and multiplied by torch's kernel, prompts are read much faster where that serves.
+    keeps_blocks = not is_faster_written_out(kernels)
+    return resolve_precision(dtype, device, has_kernels=True, stored=model.stored, keeps_blocks=keeps_blocks)
+
+
+def trained_context(config: NetworkConfig) -> int:
+    """The longest conversation that the model was trained for, in tokens."""
+    return max(config.max_position_embeddings, config.rope.stretched_context)
+
+
+def layer_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels | None) -> int:
+    """About how many bytes are multiplied for each token, which decides the number of threads."""
+    rounded = _rounded_bytes(model.config, kernels, _has_native_int8(precision, kernels))
+    config = model.config
+    read = parameter_count(config) - idle_parameters(config)
+    return round(read * model.number_bytes("layers", precision, rounded))

@@ -1,0 +1,158 @@
+"""What a model is on disk, and what its small files say: a folder in Hugging Face layout, or a GGUF file."""
+
+import os
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from llama_gui.engine.chat_template import ChatTemplate
+from llama_gui.engine.checkpoint import Checkpoint, WeightSource
+from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
+from llama_gui.engine.device import NetworkPart, Precision, Quantised
+from llama_gui.engine.fields import brief
+from llama_gui.engine.gpt_oss_folder import GptOssCheckpoint
+from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
+from llama_gui.engine.rounded_bytes import RoundedBytes
+from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.engine.weight_shapes import expert_parameters, layer_parameters, paired_heads
+from llama_gui.errors import InvalidRequestError, ModelNotFoundError
+
+_GGUF = ".gguf"
+_ALLOWED_PATH = "where a model folder or a GGUF file lies"
+_NO_MODEL = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$|mmproj", re.ASCII | re.IGNORECASE)
+"""File names of a GGUF that is no model by itself: a later part of one, or a picture encoder (mmproj)."""
+
+
+class ModelFiles(Protocol):
+    """A model on disk, of which only the small files are read yet.
+
+    Defaults here are those of unquantised weights, but for experts that lie in memory as they are stored
+    (`NetworkConfig.stored_kind`).
+    """
+
+    name: str
+    config: NetworkConfig
+    defaults: GenerationDefaults
+
+    def tokenizer(self) -> Tokenizer:
+        """Text to ids and back."""
+        ...
+
+    def template(self, tokenizer: Tokenizer) -> ChatTemplate | None:
+        """The chat template, where there is one."""
+        ...
+
+    def weights(self, on_read: Callable[[int], None] | None = None) -> AbstractContextManager[WeightSource]:
+        """The weights, to be opened with ``with``."""
+        ...
+
+    @property
+    def stored(self) -> Quantised | None:
+        """About how the files' weights are quantised; None: they are not."""
+        return "int4" if self.config.stored_kind else None
+
+    def number_bytes(self, part: NetworkPart, precision: Precision, rounded: RoundedBytes) -> float:
+        """Average bytes of a number of that part in memory; `rounded`: those of numbers that are quantised.
+
+        Beside experts that stay as they are, the other matrices have eight bits.
+        """
+        if part != "layers" or not _keeps_experts(self.config, precision):
+            return rounded.number_bytes(part, precision)
+        share = expert_parameters(self.config) / layer_parameters(self.config)
+        return share * block_bytes(self.config.stored_kind) + (1 - share) * rounded.int8
+
+    def source(self, precision: Precision) -> str:
+        """What the files are and what is done to them, for people; "" where the window shows it anyway."""
+        return ""
+
+
+class FolderModel(ModelFiles):
+    """A folder in Hugging Face layout. Raises what `load_config` and `load_generation_defaults` raise."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.name = folder.name
+        self.config = load_config(folder)
+        self.defaults = load_generation_defaults(folder)
+
+    def tokenizer(self) -> Tokenizer:
+        """See `Tokenizer.load`."""
+        return Tokenizer.load(self._folder)
+
+    def template(self, tokenizer: Tokenizer) -> ChatTemplate | None:
+        """See `ChatTemplate.load`."""
+        return ChatTemplate.load(self._folder, tokenizer)
+
+    def weights(self, on_read: Callable[[int], None] | None = None) -> Checkpoint | GptOssCheckpoint:
+        """See `Checkpoint`."""
+        if self.config.has_sinks:
+            return GptOssCheckpoint(self._folder, on_read, is_packed=bool(self.config.stored_kind))
+        paired = paired_heads(self.config) if self.config.paired else None
+        return Checkpoint(self._folder, on_read, text_only=self.config.reads_pictures, paired_heads=paired)
+
+    def source(self, precision: Precision) -> str:
+        """Says what is left aside, and what is done to experts in MXFP4."""
+        kind = self.config.stored_kind
+        if _keeps_experts(self.config, precision):
+            return f"{kind} experts as they are, the rest as int8"
+        if kind:
+            return f"{kind} experts, {'held as' if precision.quantised else 'dequantised to'} {precision.name}"
+        return "the part for text; it reads no pictures here" if self.config.reads_pictures else ""
+
+
+def model_folder(path: str | Path) -> Path:
+    """The absolute path of a model. Links stay: the caller knows the model by this path.
+
+    Raises:
+        InvalidRequestError: it is no path.
+        ModelNotFoundError: no file can have this path.
+    """
+    if not isinstance(path, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidRequestError("path", path, _ALLOWED_PATH)
+    try:
+        folder = Path(os.path.abspath(Path(path).expanduser()))
+        folder.exists()  # raises for a name that is too long
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ModelNotFoundError(
+            f"There can be no model at {brief(str(path))} ({brief(str(error))}). Check the path, or pick another one."
+        ) from error
+    return folder
+
+
+def open_model(path: Path) -> ModelFiles:
+    """The model at `path`: a folder, a file whose name ends in .gguf, or a folder with one such model and no other.
+
+    Raises what `Engine.load` raises.
+    """
+    if path.is_dir() and not (path / "config.json").exists():
+        path = _only_gguf(path) or path
+    if path.suffix.lower() != _GGUF or path.is_dir():
+        return FolderModel(path)
+    from llama_gui.engine.gguf import GgufModel  # its package takes a while to import, and few need it
+
+    return GgufModel(path)
+
+
+def _only_gguf(folder: Path) -> Path | None:
+    """The GGUF file in `folder`, of several parts the first; None: there is none."""
+    files = sorted(file for file in folder.glob(f"*{_GGUF}") if not _NO_MODEL.search(file.name))
+    if len(files) > 1:
+        names = ", ".join(file.name for file in files[:5])
+        raise ModelNotFoundError(f"{folder} holds {len(files)} GGUF files. Choose one of them: {names}.")
+    return files[0] if files else None
+
+
+def opened_model(path: str | Path | ModelFiles) -> ModelFiles:
+    if isinstance(path, str | Path):
+        return open_model(model_folder(path))
+    if not hasattr(path, "weights"):
+        raise InvalidRequestError("path", path, _ALLOWED_PATH)
+    return path
+
+
+def _keeps_experts(config: NetworkConfig, precision: Precision) -> bool:
+    """Whether experts lie in memory as they are stored."""
+    widths = (config.hidden_size, *([] if config.experts is None else [config.experts.inner]))
+    return precision.as_stored and all(stays_as_it_is(config.stored_kind, width) for width in widths)
