@@ -87,7 +87,7 @@ class ModelLoader:
         # In the engine's thread: torch takes seconds, behind the window.
         from llama_gui.engine import Engine
         from llama_gui.engine.device import available_bytes, bytes_to_load, give_memory_back, hardware
-        from llama_gui.engine.load_plan import estimate_bytes
+        from llama_gui.engine.load_plan import plan_load
         from llama_gui.engine.shared_thread import SharedThread
 
         if not self._prompt_cache_bytes and self._prompt_cache is not None:
@@ -100,8 +100,7 @@ class ModelLoader:
             give_memory_back()  # what was unloaded a moment ago may still be with the C library
             return available_bytes(device)
 
-        weights = estimate_bytes(path, dtype, device)
-        order.make_room(bytes_to_load(weights), free)
+        order.make_room(bytes_to_load(plan_load(path, dtype, device).weight_bytes), free)
         return Engine.load(
             path,
             dtype=dtype,

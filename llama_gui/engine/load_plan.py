@@ -17,20 +17,12 @@ from llama_gui.engine.device import (
     thread_count,
 )
 from llama_gui.engine.kv_cache import token_bytes
-from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
+from llama_gui.engine.model_files import ModelFiles, open_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.weight_shapes import idle_parameters, layer_parameters, parameter_count, router_parameters
 from llama_gui.vocabulary import LoadPlan
-
-
-def estimate_bytes(path: str | Path, dtype: str = "auto", device: str = "auto") -> int:
-    """Bytes that the weights of the model at `path` will take in memory. Raises what `Engine.load` raises."""
-    model = open_model(model_folder(path))
-    torch_device = resolve_device(device)
-    kernels = native_library.load() if torch_device.type == "cpu" else None
-    return _weight_bytes(model, precision_of(model, dtype, torch_device, kernels), kernels)
 
 
 def plan_load(
@@ -40,7 +32,7 @@ def plan_load(
 
     `freed`: bytes that would be given back before. Raises what `Engine.load` raises.
     """
-    model = open_model(model_folder(path))
+    model = open_model(path)
     config = model.config
     torch_device = resolve_device(device)
     kernels = native_library.load() if torch_device.type == "cpu" else None

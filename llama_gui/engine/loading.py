@@ -24,7 +24,7 @@ from llama_gui.engine.harmony import Marks
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.load_plan import layer_bytes, precision_of, trained_context
-from llama_gui.engine.model_files import ModelFiles, model_folder, opened_model
+from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.network_loader import NetworkLoader
 from llama_gui.engine.tokenizer import Tokenizer
@@ -110,7 +110,7 @@ def load_model(
         raise InvalidRequestError("kernel_notes", kernel_notes, "the path of a file")
     torch_device = resolve_device(device)
     kernels = native_library.load() if torch_device.type == "cpu" else None
-    model = opened_model(path)
+    model = open_model(path)
     precision = precision_of(model, dtype, torch_device, kernels)
     config, defaults = model.config, model.defaults
     kept = resolve_cache_dtype(cache_dtype, precision, config.head_dim, torch_device, kernels)

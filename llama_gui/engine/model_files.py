@@ -121,11 +121,19 @@ def model_folder(path: str | Path) -> Path:
     return folder
 
 
-def open_model(path: Path) -> ModelFiles:
+def open_model(path: str | Path | ModelFiles) -> ModelFiles:
     """The model at `path`: a folder, a file whose name ends in .gguf, or a folder with one such model and no other.
 
-    Raises what `Engine.load` raises.
+    One that is open already stays what it is. Raises what `Engine.load` raises.
     """
+    if isinstance(path, str | Path):
+        return _open(model_folder(path))
+    if not hasattr(path, "weights"):
+        raise InvalidRequestError("path", path, _ALLOWED_PATH)
+    return path
+
+
+def _open(path: Path) -> ModelFiles:
     if path.is_dir() and not (path / "config.json").exists():
         path = _only_gguf(path) or path
     if path.suffix.lower() != _GGUF or path.is_dir():
@@ -142,14 +150,6 @@ def _only_gguf(folder: Path) -> Path | None:
         names = ", ".join(file.name for file in files[:5])
         raise ModelNotFoundError(f"{folder} holds {len(files)} GGUF files. Choose one of them: {names}.")
     return files[0] if files else None
-
-
-def opened_model(path: str | Path | ModelFiles) -> ModelFiles:
-    if isinstance(path, str | Path):
-        return open_model(model_folder(path))
-    if not hasattr(path, "weights"):
-        raise InvalidRequestError("path", path, _ALLOWED_PATH)
-    return path
 
 
 def _keeps_experts(config: NetworkConfig, precision: Precision) -> bool:

@@ -11,7 +11,7 @@ from llama_gui.engine.callbacks import OnFinish, OnOutput
 from llama_gui.engine.device import available_bytes, bytes_to_load, give_memory_back
 from llama_gui.engine.engine import Engine
 from llama_gui.engine.job import Job
-from llama_gui.engine.load_plan import estimate_bytes
+from llama_gui.engine.load_plan import plan_load
 from llama_gui.engine.model_files import model_folder
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import FROM_TEXT
@@ -141,7 +141,7 @@ class ModelPool:
         draft = self._options.get("draft")
         drafts = [draft] if isinstance(draft, str | Path) and draft not in FROM_TEXT else []
         dtype, device = self._options.get("dtype", "auto"), self._options.get("device", "auto")
-        weights = sum(estimate_bytes(path, dtype, device) for path in (folder, *drafts))
+        weights = sum(plan_load(path, dtype, device).weight_bytes for path in (folder, *drafts))
         return bytes_to_load(weights) if self._budget is None else weights
 
     def _make_room(self, needed: int) -> None:

@@ -18,7 +18,7 @@ from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import LoadedModel, load_model
-from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
+from llama_gui.engine.model_files import ModelFiles, open_model
 from llama_gui.engine.native_attention import serves
 from llama_gui.engine.prompt_lookup import Price
 from llama_gui.engine.row_cost import PRIOR, RowCost
@@ -222,7 +222,7 @@ def open_draft(draft: str | Path | None) -> ModelFiles | None:
         return None
     if not isinstance(draft, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidRequestError("draft", draft, '"ngram", "auto", or where a smaller model lies')
-    return open_model(model_folder(draft))
+    return open_model(draft)
 
 
 def check_draft(draft: ModelFiles, model: ModelFiles, tokenizer: Tokenizer) -> None:

@@ -10,7 +10,7 @@ import torch
 from llama_gui.__main__ import main
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams, gguf_weights, load_plan, native_library
 from llama_gui.engine.gguf import GgufModel
-from llama_gui.engine.load_plan import estimate_bytes
+from llama_gui.engine.load_plan import plan_load
 from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 from tests.fakes.gguf_files import write_gguf, write_twin
@@ -167,7 +167,10 @@ def test_a_model_without_a_template(tiny_folder, load, tmp_path):
 
 def test_a_file_takes_as_much_memory_as_the_folder(tiny_folder, load, tmp_path):
     file = write_gguf(tiny_folder("llama-3.1"), tmp_path / "tiny.gguf", "Q8_0")
-    assert estimate_bytes(file, dtype="bfloat16") == estimate_bytes(tiny_folder("llama-3.1"), dtype="bfloat16")
+    assert (
+        plan_load(file, dtype="bfloat16").weight_bytes
+        == plan_load(tiny_folder("llama-3.1"), dtype="bfloat16").weight_bytes
+    )
 
 
 def test_a_draft_for_a_file(tiny_folder, load, tmp_path):

@@ -17,7 +17,7 @@ from llama_gui.engine.engine import _token_budget
 from llama_gui.engine.gguf import GgufModel
 from llama_gui.engine.gguf_blocks import block_shape, numbers_of
 from llama_gui.engine.linear import LinearFactory, StackedLinear
-from llama_gui.engine.load_plan import estimate_bytes, plan_load
+from llama_gui.engine.load_plan import plan_load
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import (
@@ -464,7 +464,7 @@ def test_its_network_and_its_memory(kernels: NativeKernels, mixed: Path, monkeyp
     assert type(network.embedding) is BlocksTable
     assert all(block.native is not None for block in network.blocks)
     assert network.is_exact
-    assert estimate_bytes(mixed) == pytest.approx(network.weight_bytes, rel=0.05)
+    assert plan_load(mixed).weight_bytes == pytest.approx(network.weight_bytes, rel=0.05)
 
 
 def test_where_prompts_are_read_faster_written_out_it_is_rounded(
@@ -502,7 +502,7 @@ def test_what_is_done_to_a_file_is_said(
     file = write_gguf(folder, tmp_path / "a.gguf", kind, others=others)
     model = load_model(file, device="cpu", threads=1)
     assert model.info.source == source
-    assert estimate_bytes(file) == pytest.approx(model.network.weight_bytes, rel=0.05)
+    assert plan_load(file).weight_bytes == pytest.approx(model.network.weight_bytes, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -561,7 +561,7 @@ def test_rows_that_are_no_whole_blocks_are_rounded(
         narrow = {type(linear) for linear in model.network.linears[:-1] if linear.weight_bytes}
         assert forms[others] in narrow
         assert (NativeBlocksLinear in narrow) == (others == "int8")
-        assert estimate_bytes(file, dtype=dtype) == pytest.approx(model.network.weight_bytes, rel=0.1)
+        assert plan_load(file, dtype=dtype).weight_bytes == pytest.approx(model.network.weight_bytes, rel=0.1)
 
 
 def test_biases_are_added_and_heads_are_not_turned_where_they_should_not(

@@ -21,7 +21,7 @@ from llama_gui.engine.int8_linear import Int8Linear, probe, round_channels
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.linear import Linear, LinearFactory, PackedLinear, PlainLinear
 from llama_gui.engine.llama import Llama, Segment
-from llama_gui.engine.load_plan import estimate_bytes
+from llama_gui.engine.load_plan import plan_load
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import (
@@ -499,7 +499,7 @@ def test_a_network_of_them(
     # Norms, biases and the scales of channels are what else differs.
     channels = sum(8 * len(linear.packed[0]) for linear in network.linears)  # of four bits eight lie together
     norms = (2 * len(network.blocks) + 1) * network.config.hidden_size
-    difference = estimate_bytes(folders[shape], dtype, "cpu") - network.weight_bytes
+    difference = plan_load(folders[shape], dtype, "cpu").weight_bytes - network.weight_bytes
     assert -(channels + network.config.vocab_size) * 8 <= difference <= norms * network.dtype.itemsize
 
 
@@ -534,7 +534,7 @@ def test_the_estimate_knows_what_a_group_takes(
     folder = write_tiny_llama(tmp_path, shape, hidden_size=256, intermediate_size=1024, vocab_size=4096)
     network = load_model(folder, dtype=dtype, device="cpu", threads=1).network
     # What remains are norms, and the scales of channels in four bits.
-    assert estimate_bytes(folder, dtype, "cpu") == pytest.approx(network.weight_bytes, rel=0.02)
+    assert plan_load(folder, dtype, "cpu").weight_bytes == pytest.approx(network.weight_bytes, rel=0.02)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -543,7 +543,7 @@ def test_plain_weights_do_not_wait_until_torchs_int8_is_tried(
 ):
     monkeypatch.setattr(int8_linear, "works", None)
     load_model(folders["llama-3.2"], dtype=dtype, device="cpu")
-    assert estimate_bytes(folders["llama-3.2"], dtype, "cpu") > 0
+    assert plan_load(folders["llama-3.2"], dtype, "cpu").weight_bytes > 0
 
 
 def test_so_they_are_in_seven_bits(kernels: NativeKernels, old_cpu: None, tmp_path: Path):

@@ -14,7 +14,7 @@ import pytest
 from llama_gui.engine import Engine, GenerateRequest, GenerateResult, Job, LoadProgress, ModelPool, SamplingParams
 from llama_gui.engine import pool as pool_module
 from llama_gui.engine.device import SPARE_BYTES, bytes_to_load
-from llama_gui.engine.load_plan import estimate_bytes
+from llama_gui.engine.load_plan import plan_load
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import (
@@ -85,7 +85,7 @@ def test_models_take_turns(make_pool, folders: list[Path]):
 
 
 def test_the_longest_unused_model_makes_room(make_pool, folders: list[Path]):
-    one = estimate_bytes(folders[0], "float32")
+    one = plan_load(folders[0], "float32").weight_bytes
     pool = make_pool(memory_budget=2 * one)
     for folder in (folders[0], folders[1], folders[0], folders[2]):
         pool.submit(folder, REQUEST).result(WAIT)
@@ -95,7 +95,7 @@ def test_the_longest_unused_model_makes_room(make_pool, folders: list[Path]):
 
 
 def test_a_model_that_answers_is_not_unloaded(make_pool, folders: list[Path]):
-    pool = make_pool(memory_budget=estimate_bytes(folders[0], "float32"))
+    pool = make_pool(memory_budget=plan_load(folders[0], "float32").weight_bytes)
     job = pool.submit(folders[0], replace(REQUEST, max_tokens=4000))
     with pytest.raises(NotEnoughMemoryError, match=r"needs .* GB.* are free"):
         pool.engine(folders[1])
@@ -107,7 +107,7 @@ def test_a_model_that_answers_is_not_unloaded(make_pool, folders: list[Path]):
 
 def test_a_model_makes_room_at_once_behind_a_cancelled_answer(make_pool, folders: list[Path]):
     # A cancel that comes while a step runs is still queued when the step has ended the answer. The loop stands there.
-    pool = make_pool(memory_budget=estimate_bytes(folders[0], "float32"))
+    pool = make_pool(memory_budget=plan_load(folders[0], "float32").weight_bytes)
     engine = pool.engine(folders[0])
     looked: list[bool] = []
 
@@ -121,7 +121,7 @@ def test_a_model_makes_room_at_once_behind_a_cancelled_answer(make_pool, folders
 
 
 def test_an_engine_that_made_room_says_so(make_pool, folders: list[Path]):
-    pool = make_pool(memory_budget=estimate_bytes(folders[0], "float32"))
+    pool = make_pool(memory_budget=plan_load(folders[0], "float32").weight_bytes)
     first = pool.engine(folders[0])
     pool.engine(folders[1])
     with pytest.raises(EngineClosedError):
@@ -177,7 +177,7 @@ def test_a_callback_asks_another_model_of_the_pool(make_pool, folders: list[Path
 
 
 def test_a_model_that_was_just_asked_is_not_unloaded(make_pool, folders: list[Path], monkeypatch: pytest.MonkeyPatch):
-    pool = make_pool(memory_budget=estimate_bytes(folders[0], "float32"))
+    pool = make_pool(memory_budget=plan_load(folders[0], "float32").weight_bytes)
     add, inside, goes_on = Loop._add, threading.Event(), threading.Event()
 
     def slow(loop: Loop, sequence: Sequence) -> None:
@@ -195,7 +195,7 @@ def test_a_model_that_was_just_asked_is_not_unloaded(make_pool, folders: list[Pa
 
 
 def test_a_draft_needs_room_too(make_pool, folders: list[Path]):
-    one = estimate_bytes(folders[0], "float32")
+    one = plan_load(folders[0], "float32").weight_bytes
     with pytest.raises(NotEnoughMemoryError):
         make_pool(memory_budget=2 * one - 1, draft=folders[1]).engine(folders[0])
     engine = make_pool(memory_budget=2 * one, draft=folders[1]).engine(folders[0])
@@ -205,7 +205,7 @@ def test_a_draft_needs_room_too(make_pool, folders: list[Path]):
 def test_without_a_budget_there_must_be_room_for_conversations(
     make_pool, folders: list[Path], monkeypatch: pytest.MonkeyPatch
 ):
-    one, free = estimate_bytes(folders[0], "float32"), [0]
+    one, free = plan_load(folders[0], "float32").weight_bytes, [0]
     monkeypatch.setattr(pool_module, "available_bytes", lambda _device: free[0])
     free[0] = 2 * one - 1  # a small model need not leave much
     with pytest.raises(NotEnoughMemoryError):
@@ -265,7 +265,7 @@ def test_what_is_no_budget_and_no_path(make_pool):
 def test_the_estimate_is_what_the_weights_take(tmp_path: Path, shape, dtype: str):
     folder = write_tiny_llama(tmp_path / "model", shape, hidden_size=128, vocab_size=4096)
     with Engine.load(folder, dtype=dtype) as engine:
-        assert engine.stats().weight_bytes == pytest.approx(estimate_bytes(folder, dtype), rel=0.05)
+        assert engine.stats().weight_bytes == pytest.approx(plan_load(folder, dtype).weight_bytes, rel=0.05)
 
 
 def test_unloading_gives_the_memory_back(make_pool, tmp_path: Path):
