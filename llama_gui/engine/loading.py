@@ -1,7 +1,7 @@
 """A model folder or GGUF file -> all that an engine runs: network, tokenizer, chat template, and their description."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -119,7 +119,6 @@ def load_model(
     if check is not None:
         check(model, tokenizer)
     template = model.template(tokenizer)
-    thinking, thinking_tag = template.thinking() if template is not None else (None, "")
     context = _context(max_context, config)
     threads = threads or thread_count(layer_bytes(model, precision, kernels))
     notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
@@ -137,18 +136,27 @@ def load_model(
         has_chat_template=template is not None,
         source=model.source(precision),
         reason=precision_reason(dtype, precision, torch_device),
+        cache_dtype=name_of(network.cache_dtype),
+    )
+    if template is not None:
+        info = _with_manners(info, template, tokenizer)
+    eos_token_ids = (config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids) - tokenizer.going_on_ids
+    return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads)
+
+
+def _with_manners(info: ModelInfo, template: ChatTemplate, tokenizer: Tokenizer) -> ModelInfo:
+    """With how the model thinks, answers and calls, as far as its template tells."""
+    thinking, thinking_tag = template.thinking()
+    return replace(
+        info,
         thinking=thinking,
         thinking_tag=thinking_tag,
-        tools=template is not None and template.knows_tools,
-        lists_calls=template is not None and template.lists_calls,
-        efforts=template.efforts() if template is not None else (),
-        cache_dtype=name_of(network.cache_dtype),
-        wraps_answers=template is not None and template.wraps_answers,
-        marks_calls=template is not None and Marks.find(tokenizer) is not None,
+        efforts=template.efforts(),
+        wraps_answers=template.wraps_answers,
+        tools=template.knows_tools,
+        lists_calls=template.lists_calls,
+        marks_calls=Marks.find(tokenizer) is not None,
     )
-    eos_token_ids = config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids
-    eos_token_ids -= tokenizer.going_on_ids
-    return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads)
 
 
 @dataclass(frozen=True, slots=True)
