@@ -143,14 +143,13 @@ def network_config(fields: Fields) -> NetworkConfig:
     heads = fields.integer("num_attention_heads")
     hidden = fields.integer("hidden_size")
     layers = fields.integer("num_hidden_layers", most=_MOST_LAYERS)
-    attention_bias, mlp_bias = fields.flag("attention_bias", False), fields.flag("mlp_bias", False)
+    qkv_bias, out_bias, mlp_bias = _biases(fields, family)
     window = _window(fields, family)
     sliding = _sliding_layers(fields, family, layers) if window else frozenset[int]()
-    rope, local_rope = (
-        read_ropes(fields, None if family.is_gemma else "rope_theta")
-        if family.has_local_rope
-        else (read_rope(fields, rotates_partly=family.rotates_partly), None)
-    )
+    unrotated = _unrotated_layers(fields, family, layers)
+    if window and family.rotates_windows:
+        unrotated = frozenset(range(layers)) - sliding
+    rope, local_rope = _ropes(fields, family)
     config = NetworkConfig(
         architecture=architecture,
         vocab_size=fields.integer("vocab_size"),
@@ -164,17 +163,15 @@ def network_config(fields: Fields) -> NetworkConfig:
         max_position_embeddings=fields.integer("max_position_embeddings", 2048),
         rope=rope,
         tie_word_embeddings=fields.flag("tie_word_embeddings", False),
-        qkv_bias=attention_bias if family.qkv_bias is None else family.qkv_bias,
-        out_bias=fields.flag("attention_out_bias", attention_bias) if family.out_bias is None else family.out_bias,
-        mlp_bias=mlp_bias if family.mlp_bias is None else family.mlp_bias,
+        qkv_bias=qkv_bias,
+        out_bias=out_bias,
+        mlp_bias=mlp_bias,
         qk_norm=family.qk_norm,
         fused=family.fused,
         paired=family.paired,
         sliding_window=window,
         sliding_layers=sliding,
-        unrotated_layers=_unrotated_layers(fields, family, layers)
-        if not (window and family.rotates_windows)
-        else frozenset(range(layers)) - sliding,
+        unrotated_layers=unrotated,
         local_rope=local_rope if window else None,
         reads_pictures=family.reads_pictures,
         dtype=_dtype(fields),
@@ -184,18 +181,39 @@ def network_config(fields: Fields) -> NetworkConfig:
         whole_qk_norm=family.whole_qk_norm,
         experts=None if family.experts is None else read_experts(fields, family.experts, layers=layers),
     )
-    if heads % config.num_key_value_heads:
-        raise fields.wrong("num_key_value_heads", f"a divisor of num_attention_heads ({heads})")
-    if config.head_dim % 2:
-        # Not `fields.wrong`: where the file does not have the field, the number was computed.
-        raise BrokenModelError(f"{fields.file}: head_dim is {config.head_dim}, but it must be an even number.")
-    for one in config.ropes:
-        check_rotation(fields, config.head_dim, one)
+    _check_heads(config, fields)
     if family.is_gemma:
         return _as_gemma(config, fields)
     if family.has_sinks:
         return _as_gpt_oss(config, fields)
     return _multiplied(config, fields) if family.multiplies else config
+
+
+def _biases(fields: Fields, family: Family) -> tuple[bool, bool, bool]:
+    """Whether the projections have some: of queries, keys and values; of attention's output; of the MLP."""
+    attention, mlp = fields.flag("attention_bias", False), fields.flag("mlp_bias", False)
+    return (
+        attention if family.qkv_bias is None else family.qkv_bias,
+        fields.flag("attention_out_bias", attention) if family.out_bias is None else family.out_bias,
+        mlp if family.mlp_bias is None else family.mlp_bias,
+    )
+
+
+def _ropes(fields: Fields, family: Family) -> tuple[RopeConfig, RopeConfig | None]:
+    """The rotation, and that of layers with a window where the family has another one there."""
+    if family.has_local_rope:
+        return read_ropes(fields, None if family.is_gemma else "rope_theta")
+    return read_rope(fields, rotates_partly=family.rotates_partly), None
+
+
+def _check_heads(config: NetworkConfig, fields: Fields) -> None:
+    if config.num_attention_heads % config.num_key_value_heads:
+        raise fields.wrong("num_key_value_heads", f"a divisor of num_attention_heads ({config.num_attention_heads})")
+    if config.head_dim % 2:
+        # Not `fields.wrong`: where the file does not have the field, the number was computed.
+        raise BrokenModelError(f"{fields.file}: head_dim is {config.head_dim}, but it must be an even number.")
+    for rope in config.ropes:
+        check_rotation(fields, config.head_dim, rope)
 
 
 def _text_part(fields: Fields) -> Fields:
