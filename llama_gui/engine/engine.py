@@ -23,14 +23,13 @@ from llama_gui.engine.loop import Loop
 from llama_gui.engine.model_files import ModelFiles
 from llama_gui.engine.native_linear import NativeFloatLinear, NativeQuantisedLinear
 from llama_gui.engine.prompt_cache import check_place, open_prompt_cache, stamp_of
-from llama_gui.engine.prompt_lookup import PromptLookup
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
 from llama_gui.engine.scheduler import FINE_TILE, TILE, Scheduler, TokenBudget
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
-from llama_gui.engine.speculation import Speculator, check_draft, load_draft, open_draft
+from llama_gui.engine.speculation import Speculator, check_draft, load_draft, lookup_for, open_draft
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
@@ -151,10 +150,10 @@ class Engine:
             check=partial(check_draft, smaller) if smaller is not None else None,
         )
         network = model.network
-        is_guessed = draft == "ngram" or (draft == "auto" and network.is_batch_invariant)
-        speculator = Speculator(PromptLookup()) if is_guessed else None
         if smaller is not None:
             speculator = load_draft(smaller, model, exact=exact, kernel_notes=kernel_notes, is_cancelled=is_cancelled)
+        else:
+            speculator = lookup_for(network, draft)
         cache = network.new_cache(kv_byte_budget(network.device), model.info.max_context)
         runner = Runner(network, cache, decode_graphs(network))
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))

@@ -20,7 +20,7 @@ from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import LoadedModel, load_model
 from llama_gui.engine.model_files import ModelFiles, open_model
 from llama_gui.engine.native_attention import serves
-from llama_gui.engine.prompt_lookup import Price
+from llama_gui.engine.prompt_lookup import Price, PromptLookup
 from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.tokenizer import Tokenizer
@@ -223,6 +223,12 @@ def open_draft(draft: str | Path | None) -> ModelFiles | None:
     if not isinstance(draft, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidRequestError("draft", draft, '"ngram", "auto", or where a smaller model lies')
     return open_model(draft)
+
+
+def lookup_for(network: Llama, draft: str | Path | None) -> Speculator | None:
+    """Guesses from the text itself for `network`, if `draft` wants those; see `Engine.load`."""
+    is_wanted = draft == "ngram" or (draft == "auto" and network.is_batch_invariant)
+    return Speculator(PromptLookup()) if is_wanted else None
 
 
 def check_draft(draft: ModelFiles, model: ModelFiles, tokenizer: Tokenizer) -> None:
