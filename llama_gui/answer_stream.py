@@ -5,22 +5,40 @@ import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 
-from llama_gui.vocabulary import GenerateResult, TokenOutput
+from llama_gui.vocabulary import GenerateResult, JobState, TokenOutput
 from llama_gui.vocabulary.checks import check_number
 
 
 class AnswerStream:
-    """What jobs of our engine and of other people's servers share: outputs and an end, kept for any number of readers.
+    """What jobs of our engine and of other people's servers share: state, outputs, an end; for any number of readers.
 
     Iterate it (``for`` or ``async for``) for each `TokenOutput` from the first on. A loop that is left early does not
     stop the answer. One that fails raises its error from the loop, behind the tokens that came.
     """
 
     def __init__(self) -> None:
+        self._cancelled = False
+        self._state: JobState = "waiting"
         self._outputs: list[TokenOutput] = []
         self._result: GenerateResult | None = None
         self._changed = threading.Condition()
         self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def state(self) -> JobState:
+        """waiting, prefilling (its prompt is being read), generating or finished."""
+        return self._state
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` was called before the end."""
+        return self._cancelled
+
+    def cancel(self) -> None:
+        """End the answer soon, our engine's within one step; one that is finished stays as it is."""
+        if self._result is None and not self._cancelled:
+            self._cancelled = True
+            self._tell_cancelled()
 
     def result(self, timeout: float | None = None) -> GenerateResult:
         """Wait for the end, at most `timeout` seconds.
@@ -87,6 +105,10 @@ class AnswerStream:
     def _before_waiting(self) -> None:
         """Raise GenerationError where the answer can never come: in the very thread that makes it."""
 
+    def _tell_cancelled(self) -> None:
+        """Tell whoever makes the answer that nobody wants it any more. Called once."""
+        raise NotImplementedError
+
     # --- for the thread that makes the answer
 
     def _add(self, output: TokenOutput) -> None:
@@ -94,9 +116,11 @@ class AnswerStream:
             self._outputs.append(output)
             self._wake()
 
-    def _end(self, result: GenerateResult) -> None:
-        with self._changed:
+    def finish(self, result: GenerateResult) -> None:
+        """The answer ended."""
+        with self._changed:  # whoever sees the end finds the result, and vice versa
             self._result = result
+            self._state = "finished"
             self._wake()
 
     def _wake(self) -> None:

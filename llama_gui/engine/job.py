@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from llama_gui.answer_stream import AnswerStream
 from llama_gui.engine.answer_state import AnswerState
-from llama_gui.vocabulary import GenerateResult, JobProgress, JobState, TokenOutput
+from llama_gui.vocabulary import JobProgress, TokenOutput
 
 
 class Job(AnswerStream):
@@ -24,10 +24,8 @@ class Job(AnswerStream):
         self._origin = origin
         self._on_cancel = on_cancel
         self._check_wait = check_wait
-        self._cancelled = False
         self._former_text = ""
         self._prompt_logprobs: tuple[TokenOutput | None, ...] = ()
-        self._state: JobState = "waiting"
         self._prompt_tokens = len(origin.prompt_token_ids) + len(origin.token_ids)
         self._prompt_tokens_read = 0
         self._cached_tokens = 0
@@ -38,19 +36,9 @@ class Job(AnswerStream):
     # --- for the caller
 
     @property
-    def state(self) -> JobState:
-        """waiting, prefilling, generating or finished."""
-        return self._state
-
-    @property
     def progress(self) -> JobProgress:
         """Prompt tokens read, answer tokens per second, seconds until the first token (None: unknown or past)."""
         return JobProgress(self._prompt_tokens_read, self._prompt_tokens, self._tokens_per_second, self._eta())
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether `cancel` was called before the end."""
-        return self._cancelled
 
     @property
     def answer_state(self) -> AnswerState:
@@ -74,15 +62,12 @@ class Job(AnswerStream):
         """Those of the result, known from the first output on; empty before."""
         return self._prompt_logprobs
 
-    def cancel(self) -> None:
-        """End the answer within one step of the engine; a finished job stays as it is."""
-        if self._result is None and not self._cancelled:
-            self._cancelled = True
-            self._on_cancel()
-
     def _before_waiting(self) -> None:
         if self._check_wait is not None:
             self._check_wait()
+
+    def _tell_cancelled(self) -> None:
+        self._on_cancel()
 
     # --- for the engine's thread
 
@@ -112,12 +97,6 @@ class Job(AnswerStream):
         elif now > self._decode_started:
             self._tokens_per_second = len(self._outputs) / (now - self._decode_started)
         self._add(output)
-
-    def finish(self, result: GenerateResult) -> None:
-        """The answer ended."""
-        with self._changed:  # whoever sees the end finds the result, and vice versa
-            self._state = "finished"
-            self._end(result)
 
     def _eta(self) -> float | None:
         done = self._prompt_tokens_read - self._cached_tokens

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from llama_gui.answer_stream import AnswerStream
-from llama_gui.vocabulary import GenerateRequest, GenerateResult, JobProgress, JobState, Timings, TokenOutput, Usage
+from llama_gui.vocabulary import GenerateRequest, GenerateResult, JobProgress, Timings, TokenOutput, Usage
 
 OnOutput = Callable[["RemoteJob", TokenOutput], None]
 OnFinish = Callable[["RemoteJob", GenerateResult], None]
@@ -29,17 +29,10 @@ class RemoteJob(AnswerStream):
         self._on_cancel = on_cancel
         self._on_output = on_output
         self._on_finish = on_finish
-        self._cancelled = False
-        self._state: JobState = "waiting"
         self._submitted = time.monotonic()
         self._first: float | None = None
 
     # --- for the caller
-
-    @property
-    def state(self) -> JobState:
-        """waiting, prefilling (the server has it), generating or finished."""
-        return self._state
 
     @property
     def progress(self) -> JobProgress:
@@ -49,20 +42,12 @@ class RemoteJob(AnswerStream):
         return JobProgress(0, 0, behind / elapsed if elapsed > 0 else 0.0, None)
 
     @property
-    def is_cancelled(self) -> bool:
-        """Whether `cancel` was called before the end."""
-        return self._cancelled
-
-    @property
     def output_count(self) -> int:
         """How many pieces have come."""
         return len(self._outputs)
 
-    def cancel(self) -> None:
-        """End the answer, and the connection that brings it; a finished job stays as it is."""
-        if self._result is None and not self._cancelled:
-            self._cancelled = True
-            self._on_cancel(self)
+    def _tell_cancelled(self) -> None:
+        self._on_cancel(self)
 
     # --- for the thread that reads the server
 
@@ -81,9 +66,7 @@ class RemoteJob(AnswerStream):
 
     def finish(self, result: GenerateResult) -> None:
         """The answer ended."""
-        with self._changed:  # who sees the end finds the result, and the other way round
-            self._state = "finished"
-            self._end(result)
+        super().finish(result)
         if self._on_finish is not None:
             self._on_finish(self, result)
 
