@@ -41,6 +41,11 @@ def event(value: Any) -> bytes:
     return b"data: " + dump(value) + b"\n\n"
 
 
+def typed_event(kind: str, **fields: Any) -> bytes:
+    """One event of the protocols that name the kind of each, in its line and in its value."""
+    return f"event: {kind}\ndata: ".encode() + dump({"type": kind, **fields}) + b"\n\n"
+
+
 def _call_delta(piece: CallPiece) -> dict[str, Any]:
     if piece.begins:
         return {"index": piece.index, **call_fields(ToolCall(piece.name, piece.arguments))}
@@ -55,8 +60,8 @@ class ChunkMaker(EventStream):
         asked: Asked,
         envelope: Envelope,
         engine: ServedEngine,
-        echoes: Sequence[Echo] = (),
-        prompts: Sequence[Sequence[int]] = (),
+        echoes: Sequence[Echo],
+        prompts: Sequence[Sequence[int]],
     ) -> None:
         self._asked = asked
         self._prompts = prompts if asked.token_ids else ()

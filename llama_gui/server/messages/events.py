@@ -1,10 +1,7 @@
 """Pieces of an answer -> the typed events of a message."""
 
-from typing import Any
-
 from llama_gui.server.answers import Arrived
 from llama_gui.server.asked import Asked
-from llama_gui.server.json_body import dump
 from llama_gui.server.messages.errors import error_body, in_these_words
 from llama_gui.server.messages.reply import (
     SIGNATURE,
@@ -18,7 +15,7 @@ from llama_gui.server.messages.reply import (
 from llama_gui.server.pieces import AnswerPieces, Piece
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.served import ServedEngine
-from llama_gui.server.stream import EventStream
+from llama_gui.server.stream import EventStream, typed_event
 from llama_gui.server.whole_reply import told_usage
 from llama_gui.vocabulary import GenerateResult, Usage
 
@@ -43,11 +40,11 @@ class MessageEvents(EventStream):
     @property
     def ping(self) -> bytes:
         """What tells a client that waits that it is not forgotten."""
-        return _event("ping")
+        return typed_event("ping")
 
     def begin(self) -> bytes:
         """The event before the first token."""
-        return _event("message_start", message=self._form.fields([], self._usage))
+        return typed_event("message_start", message=self._form.fields([], self._usage))
 
     def events(self, arrived: Arrived) -> bytes:
         """The events of a token, or of the end of the answer; there may be none.
@@ -64,11 +61,11 @@ class MessageEvents(EventStream):
     def end(self) -> bytes:
         """The last events: why it ended, what it cost."""
         delta = {"stop_reason": self._ending.reason, "stop_sequence": self._ending.sequence}
-        return _event("message_delta", delta=delta, usage=usage_fields(self._usage)) + _event("message_stop")
+        return typed_event("message_delta", delta=delta, usage=usage_fields(self._usage)) + typed_event("message_stop")
 
     def failure(self, refused: RefusedError) -> bytes:
         """The last event of a message that failed."""
-        return _event("error", error=error_body(in_these_words(refused))["error"])
+        return typed_event("error", error=error_body(in_these_words(refused))["error"])
 
     def _finish(self, result: GenerateResult) -> bytes:
         self._usage = told_usage(self._asked, result)
@@ -81,7 +78,7 @@ class MessageEvents(EventStream):
     def _piece(self, piece: Piece) -> bytes:
         out = b""
         if begins_block(piece, self._last):
-            out = self._close() + _event("content_block_start", index=self._index, content_block=new_block(piece))
+            out = self._close() + typed_event("content_block_start", index=self._index, content_block=new_block(piece))
         self._last = piece
         self._called |= piece.kind == "tool_use"
         return out + (self._delta(piece) if piece.text else b"")
@@ -97,14 +94,10 @@ class MessageEvents(EventStream):
         if self._last is None:
             return b""
         signed = self._block_delta("signature_delta", signature=SIGNATURE) if self._last.kind == "thinking" else b""
-        out = signed + _event("content_block_stop", index=self._index)
+        out = signed + typed_event("content_block_stop", index=self._index)
         self._last = None
         self._index += 1
         return out
 
     def _block_delta(self, kind: str, **fields: str) -> bytes:
-        return _event("content_block_delta", index=self._index, delta={"type": kind, **fields})
-
-
-def _event(kind: str, **fields: Any) -> bytes:
-    return f"event: {kind}\ndata: ".encode() + dump({"type": kind, **fields}) + b"\n\n"
+        return typed_event("content_block_delta", index=self._index, delta={"type": kind, **fields})

@@ -6,7 +6,6 @@ from typing import Any
 from llama_gui.server.answers import Arrived
 from llama_gui.server.asked import Asked
 from llama_gui.server.calling import CallSplit, limited, opening
-from llama_gui.server.json_body import dump
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.replies import finish_reason
 from llama_gui.server.responses.reply import (
@@ -20,7 +19,7 @@ from llama_gui.server.responses.reply import (
     text_part,
 )
 from llama_gui.server.served import ServedEngine
-from llama_gui.server.stream import EventStream
+from llama_gui.server.stream import EventStream, typed_event
 from llama_gui.tool_calls import CallPiece, ToolCall
 from llama_gui.vocabulary import GenerateResult, Usage
 
@@ -156,6 +155,5 @@ class ResponseEvents(EventStream):
         return self._event("response.output_item.done", output_index=len(self._items) - 1, item=item)
 
     def _event(self, kind: str, **fields: Any) -> bytes:
-        body = dump({"type": kind, "sequence_number": self._number, **fields})
-        self._number += 1
-        return f"event: {kind}\ndata: ".encode() + body + b"\n\n"
+        number, self._number = self._number, self._number + 1
+        return typed_event(kind, sequence_number=number, **fields)
