@@ -28,10 +28,12 @@ def whole_reply(
     engine: ServedEngine,
     results: Sequence[GenerateResult],
     outputs: Sequence[Sequence[TokenOutput]],
-    echoes: Sequence[Echo] = (),
-    prompts: Sequence[Sequence[int]] = (),
+    echoes: Sequence[Echo],
+    prompts: Sequence[Sequence[int]],
 ) -> dict[str, Any]:
     """The reply to a request that does not stream; `outputs` are the tokens of each answer that was written.
+
+    `echoes`: their prompts, where they are returned; else none. `prompts`: the tokens of each.
 
     Raises:
         RefusedError: an answer failed.
@@ -43,13 +45,13 @@ def whole_reply(
             told = _choice(asked, engine, index, results[index], outputs[index])
         else:
             told = _completion(asked, engine, index, results[index], outputs[index], texts[index])
-        choices.append({**told, "index": len(choices), "stop_reason": told_stop(asked, results[index])})
+        choices.append({"index": len(choices), **told, "stop_reason": told_stop(asked, results[index])})
         if asked.token_ids:
             choices[-1]["token_ids"] = [] if asked.only_prompt else [output.token_id for output in outputs[index]]
-        of_prompt = _of_prompt(asked, engine, results[index], prompts[index] if prompts else ())
-        choices[-1] |= {} if asked.is_chat else of_prompt
+        if not asked.is_chat:
+            choices[-1] |= _of_prompt(asked, engine, results[index], prompts[index])
     usage = usage_fields([told_usage(asked, result) for result in results], asked.prompts)
-    more = _of_prompt(asked, engine, results[0], prompts[0] if prompts else ()) if asked.is_chat else {}
+    more = _of_prompt(asked, engine, results[0], prompts[0]) if asked.is_chat else {}
     return envelope.wrap(choices, is_chunk=False, usage=usage, **more)
 
 
@@ -110,7 +112,7 @@ def _completion(
         if echo is not None:
             logprobs = joined(echo_logprobs(echo, result.prompt_logprobs, tokenizer, as_ids=as_ids), logprobs)
     text += "".join(output.text for output in outputs)
-    return {"index": index, "text": text, "logprobs": logprobs, "finish_reason": reason}
+    return {"text": text, "logprobs": logprobs, "finish_reason": reason}
 
 
 def _choice(
@@ -126,4 +128,4 @@ def _choice(
     if calls:
         message |= {"content": text or None, "tool_calls": [call_fields(call) for call in limited(asked, calls)]}
         reason = "tool_calls" if reason == "stop" else reason
-    return {"index": index, "message": message, "logprobs": logprobs, "finish_reason": reason}
+    return {"message": message, "logprobs": logprobs, "finish_reason": reason}
