@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from llama_gui.errors import EngineClosedError, InvalidRequestError
@@ -96,37 +97,28 @@ class Generator:
             answers.cancel()
 
 
+@dataclass(frozen=True, slots=True)
 class _Task:
     """One request in the engine."""
 
-    def __init__(
-        self,
-        asked: Asked,
-        envelope: Envelope,
-        engine: ServedEngine,
-        answers: Answers,
-        metrics: Metrics,
-        visit: Visit,
-        echoes: Sequence[Echo],
-    ) -> None:
-        self._asked = asked
-        self._envelope = envelope
-        self._engine = engine
-        self._answers = answers
-        self._metrics = metrics
-        self._visit = visit
-        self._echoes = echoes
+    asked: Asked
+    envelope: Envelope
+    engine: ServedEngine
+    answers: Answers
+    metrics: Metrics
+    visit: Visit
+    echoes: Sequence[Echo]
 
     async def stream(self, send: Send, ping_seconds: float) -> None:
         """Send the pieces as they come. What fails once the stream has begun is told in it."""
-        prompts = self._answers.prompt_token_ids
-        writer = writer_of(self._asked, self._envelope, self._engine, self._echoes, prompts)
+        prompts = self.answers.prompt_token_ids
+        writer = writer_of(self.asked, self.envelope, self.engine, self.echoes, prompts)
         headers = [(b"content-type", writer.media_type.encode()), *_STREAM]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await _send_part(send, writer.begin())
         last_sent = time.monotonic()
         try:
-            async for batch in self._answers.batches(ping_seconds):
+            async for batch in self.answers.batches(ping_seconds):
                 self._note(arrived.item for arrived in batch)
                 # A call may be held back for minutes until it is whole, and clients wait no longer than one.
                 is_due = not batch or time.monotonic() - last_sent >= ping_seconds
@@ -134,17 +126,17 @@ class _Task:
                     last_sent = time.monotonic()
             last = writer.end()
         except Exception as error:
-            refused = refusal_of(error, self._engine.info.path, is_chat=self._asked.is_chat)
-            self._visit.code = refused.code
+            refused = refusal_of(error, self.engine.info.path, is_chat=self.asked.is_chat)
+            self.visit.code = refused.code
             last = writer.failure(refused)
         await send({"type": "http.response.body", "body": last})
 
     async def reply(self, send: Send) -> None:
         """Send the whole answer when it is there."""
-        count = len(self._asked.requests)
+        count = len(self.asked.requests)
         outputs: list[list[TokenOutput]] = [[] for _ in range(count)]
         results: dict[int, GenerateResult] = {}
-        async for batch in self._answers.batches():
+        async for batch in self.answers.batches():
             self._note(arrived.item for arrived in batch)
             for arrived in batch:
                 if isinstance(arrived.item, TokenOutput):
@@ -152,19 +144,19 @@ class _Task:
                 else:
                     results[arrived.choice] = arrived.item
         ordered = [results[choice] for choice in range(count)]
-        prompts = self._answers.prompt_token_ids
-        whole = whole_answer(self._asked, self._envelope, self._engine, ordered, outputs, self._echoes, prompts)
+        prompts = self.answers.prompt_token_ids
+        whole = whole_answer(self.asked, self.envelope, self.engine, ordered, outputs, self.echoes, prompts)
         await send_json(send, dump(whole))
 
     def _note(self, items: Iterable[TokenOutput | GenerateResult]) -> None:
         for item in items:
             if isinstance(item, GenerateResult):
-                self._metrics.count_prompt(item.usage)
+                self.metrics.count_prompt(item.usage)
                 continue
-            self._metrics.completion_tokens += 1
-            self._visit.completion_tokens += 1
-            if self._visit.completion_tokens == 1:
-                self._metrics.first_token_seconds.add(self._visit.seconds)
+            self.metrics.completion_tokens += 1
+            self.visit.completion_tokens += 1
+            if self.visit.completion_tokens == 1:
+                self.metrics.first_token_seconds.add(self.visit.seconds)
 
 
 async def _refusal(error: Exception, engine: ServedEngine | None, asked: Asked) -> RefusedError:
@@ -176,10 +168,10 @@ async def _refusal(error: Exception, engine: ServedEngine | None, asked: Asked) 
     return await asyncio.to_thread(refusal_by, engine, error, asked.requests[0], is_chat=asked.is_chat)
 
 
-async def send_json(send: Send, body: bytes, status: int = 200) -> None:
+async def send_json(send: Send, body: bytes) -> None:
     """A whole JSON reply."""
     headers = [*_JSON, (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 

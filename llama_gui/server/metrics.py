@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from llama_gui.server.served import ServedEngine
 from llama_gui.vocabulary import Usage
@@ -11,22 +11,21 @@ _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
 
 class Histogram:
-    """How many values were at most so large."""
+    """How many requests took at most so long."""
 
-    def __init__(self, bounds: Sequence[float] = _SECONDS) -> None:
-        self._bounds = bounds
-        self._counts = [0] * (len(bounds) + 1)
+    def __init__(self) -> None:
+        self._counts = [0] * (len(_SECONDS) + 1)
         self._sum = 0.0
 
-    def add(self, value: float) -> None:
+    def add(self, seconds: float) -> None:
         """One more."""
-        self._counts[bisect_left(self._bounds, value)] += 1
-        self._sum += value
+        self._counts[bisect_left(_SECONDS, seconds)] += 1
+        self._sum += seconds
 
     def lines(self, name: str) -> Iterable[str]:
         """As Prometheus reads it."""
         total = 0
-        for bound, count in zip((*self._bounds, "+Inf"), self._counts, strict=True):
+        for bound, count in zip((*_SECONDS, "+Inf"), self._counts, strict=True):
             total += count
             yield f'{name}_bucket{{le="{bound}"}} {total}'
         yield f"{name}_sum {self._sum:.6f}"
