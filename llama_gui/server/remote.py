@@ -6,7 +6,6 @@ import json
 import secrets
 import threading
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Self
 
 import httpx2
@@ -183,9 +182,7 @@ class RemoteEngine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _call(self, function: Any) -> None:
