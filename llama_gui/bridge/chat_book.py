@@ -83,7 +83,7 @@ class ChatBook(QObject):
         self.exchange = Exchange(store, self)
         self.titler = Titler(self, host, store, self)
         self.tools.renamed.connect(self._on_tool_server_renamed)
-        self.exchange.imported.connect(self._on_imported)
+        self.exchange.imported.connect(self.refresh)
         self.shelving.changed.connect(self.refresh)
         self.shelving.failed.connect(self.trouble)
         self.search.failed.connect(self.trouble)
@@ -133,7 +133,7 @@ class ChatBook(QObject):
     def _add_session(self, chat_id: str) -> ChatSession:
         session = ChatSession(chat_id, self._host, self._store, self.folders, self.tools, self)
         session.accepted.connect(self.refresh)
-        session.title_changed.connect(self._on_title_changed)
+        session.title_changed.connect(self.refresh)
         session.answering_changed.connect(self._on_answering_changed)
         session.settled.connect(self._on_settled)
         session.settings_changed.connect(self._rest_tools)
@@ -161,18 +161,16 @@ class ChatBook(QObject):
     def _on_tool_server_renamed(self, former: str, name: str) -> None:
         """Chats refer to it by name: open ones, stored ones, and new ones."""
 
-        def tell_open_ones(_: object = None) -> None:
+        def tell_open_ones() -> None:
             for session in self.sessions():
                 session.set_settings(session.settings.with_tool_server_renamed(former, name))
 
         tell_open_ones()
         self.first_settings = self.first_settings.with_tool_server_renamed(former, name)
         # Again when that is done: a chat may have been loading meanwhile.
-        self._store.run(lambda store: store.rename_tool_server(former, name), tell_open_ones, self._on_not_renamed)
-
-    @Slot(object)
-    def _on_not_renamed(self, error: Exception) -> None:
-        self.trouble.emit(str(error))
+        self._store.run(
+            lambda store: store.rename_tool_server(former, name), lambda _done: tell_open_ones(), self._on_trouble
+        )
 
     @Slot(bool)
     def _on_answering_changed(self, answering: bool) -> None:
@@ -186,10 +184,6 @@ class ChatBook(QObject):
         if isinstance(session, ChatSession):
             self.refresh()
             self._release(session)
-
-    @Slot(str)
-    def _on_title_changed(self, _title: str) -> None:
-        self.refresh()
 
     # --- the list
 
@@ -212,10 +206,6 @@ class ChatBook(QObject):
         if lists != (self._summaries, self._archived):
             self._summaries, self._archived = lists
             self.chats_changed.emit()
-
-    @Slot(object)
-    def _on_imported(self, _report: object) -> None:
-        self.refresh()
 
     @Slot(object)
     def _on_trouble(self, error: Exception) -> None:

@@ -61,7 +61,7 @@ class ToolTurn(QObject):
         self._node_id = ""  # the message of the call that is made now
         self._number: int | None = None
         self._question: ToolQuestion | None = None
-        desk.changed.connect(self._on_desk_changed)
+        desk.changed.connect(self._go_on_if_settled)
         desk.replied.connect(self._on_replied)
 
     @property
@@ -91,10 +91,7 @@ class ToolTurn(QObject):
     def _wanted_servers(self) -> tuple[str, ...]:
         return self._card.settings.tools if self._takes_tools() else ()
 
-    @Slot(str)
-    def _on_desk_changed(self, _name: str) -> None:
-        self._go_on_if_settled()
-
+    @Slot()
     def _go_on_if_settled(self) -> None:
         names = self._wanted_servers()
         if self._then is None or not self._desk.is_settled(names):
