@@ -105,10 +105,6 @@ class DownloadHost(QObject):
         """Take it off the list; what is unfinished is deleted."""
         self._control(lambda queue: queue.remove(item_id))
 
-    def move_to_front(self, item_id: int) -> None:
-        """Let it be the next."""
-        self._control(lambda queue: queue.move_to_front(item_id))
-
     def resume_refused(self) -> None:
         """Somebody has signed in: go on with what the hub had refused."""
         for item in self._items:

@@ -158,13 +158,6 @@ class DownloadQueue:
             self._discard(item.plan)
         self._changed()
 
-    def move_to_front(self, item_id: int) -> None:
-        """Let it be the next."""
-        with self._lock:
-            if item_id in self._items:
-                self._items = {item_id: self._items[item_id], **self._items}
-        self._changed()
-
     def close(self) -> None:
         """Stop, keep what is there, and wait for the thread."""
         with self._lock:

@@ -214,13 +214,6 @@ def test_the_same_model_is_queued_once(fake_hub: FakeHub, access: HubAccess, ope
     assert len(watched.queue.items) == 1
 
 
-def test_the_order_can_be_changed(fake_hub: FakeHub, access: HubAccess, open_queue):
-    watched = open_queue(start=False)
-    ids = [watched.queue.add(plan_of(fake_hub, access, f"a/m{n}")) for n in range(3)]
-    watched.queue.move_to_front(ids[2])
-    assert [item.id for item in watched.queue.items] == [ids[2], ids[0], ids[1]]
-
-
 def test_pausing_and_resuming_a_hundred_times_does_no_harm(fake_hub: FakeHub, access: HubAccess, open_queue):
     fake_hub.bytes_per_second = 2e6
     watched = open_queue()
@@ -246,7 +239,7 @@ def test_a_damaged_list_is_set_aside(tmp_path: Path, access: HubAccess, open_que
     assert watched.queue.items == ()
     assert "set aside" in watched.queue.problem
     assert file.with_name("downloads.json.broken").read_bytes() == content
-    watched.queue.move_to_front(1)  # saves, and all is well with that
+    watched.queue.remove(1)  # saves, and all is well with that
     assert "set aside" in watched.queue.problem
 
 
@@ -274,7 +267,7 @@ def test_a_list_that_cannot_be_read_is_not_written_over(tmp_path: Path, open_que
     with monkeypatch.context() as patched:
         patched.setattr(Path, "open", refuse)
         watched = open_queue(start=False)
-    watched.queue.move_to_front(1)
+    watched.queue.remove(1)
     assert "cannot be read (Permission denied)" in watched.queue.problem
     assert file.with_name("downloads.json.broken").read_bytes() == b"kept"
 
