@@ -12,7 +12,7 @@ from llama_gui.chats.attachments import read_attachment
 from llama_gui.errors import InvalidRequestError, UserError
 from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
-from llama_gui.terminal import byte_limit, in_terminal
+from llama_gui.terminal import engine_options, in_terminal
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, Message, SamplingParams, TokenOutput
 
 if TYPE_CHECKING:
@@ -72,18 +72,11 @@ def _read(file: str) -> str:
 
 
 def _answer(model: str, request: GenerateRequest, options: argparse.Namespace, paths: Paths) -> int:
-    kept = byte_limit(options.prompt_cache)
+    loading = engine_options(options, paths)
 
     from llama_gui.engine import Engine
 
-    with Engine.load(
-        model,
-        cache_dtype=options.cache_dtype,
-        draft="auto",
-        kernel_notes=paths.kernel_notes,
-        prompt_cache=paths.served_prompts,
-        prompt_cache_bytes=kept,
-    ) as engine:
+    with Engine.load(model, **loading) as engine:
         job = engine.submit(request)
         try:
             _stream(job, as_json=options.json)

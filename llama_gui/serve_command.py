@@ -17,7 +17,7 @@ from llama_gui.errors import InvalidRequestError, ServerError
 from llama_gui.library.shelf import STARTER_NAME
 from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
-from llama_gui.terminal import byte_limit, in_terminal
+from llama_gui.terminal import engine_options, in_terminal
 from llama_gui.vocabulary import STARTER
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
         allowed_hosts=tuple(options.allow_host),
         allowed_origins=tuple(options.allow_origin),
     )
-    kept = byte_limit(options.prompt_cache)
+    loading = engine_options(options, paths)
     folders = _named(options.model or [None], ModelsHere(paths))
 
     from llama_gui.engine import ModelPool
@@ -55,16 +55,7 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
     for folder in folders.values():  # what is wrong is told now, not to the first client
         plan_load(folder, options.dtype, cache_dtype=options.cache_dtype)
     ending = threading.Event()
-    with ModelPool(
-        max_batch=MAX_BATCH,
-        dtype=options.dtype,
-        cache_dtype=options.cache_dtype,
-        max_context=options.max_context,
-        draft="auto",
-        kernel_notes=paths.kernel_notes,
-        prompt_cache=paths.served_prompts,
-        prompt_cache_bytes=kept,
-    ) as pool:
+    with ModelPool(max_batch=MAX_BATCH, dtype=options.dtype, max_context=options.max_context, **loading) as pool:
         models = LazyModels(folders, lambda path: pool.engine(path, is_cancelled=ending.is_set))
         models.engine(models.names()[0])
         try:

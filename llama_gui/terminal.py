@@ -1,13 +1,16 @@
-"""What all commands of the terminal do alike: how they end, and words on any terminal."""
+"""What commands of the terminal do alike: how they load a model, how they end, and words on any terminal."""
 
+import argparse
 import contextlib
 import io
 import math
 import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from llama_gui.errors import InvalidRequestError, LlamaGuiError
+from llama_gui.paths import Paths
 
 FAILED, INTERRUPTED = 1, 130
 
@@ -37,15 +40,22 @@ def in_terminal(work: Callable[[], int]) -> int:
         return INTERRUPTED
 
 
-def byte_limit(gigabytes: float) -> int:
-    """The bytes of ``--prompt-cache``.
+def engine_options(options: argparse.Namespace, paths: Paths) -> dict[str, Any]:
+    """What the commands that answer alike hand on to `Engine.load`.
 
     Raises:
-        InvalidRequestError: it is no size.
+        InvalidRequestError: ``--prompt-cache`` is no size.
     """
+    gigabytes = options.prompt_cache
     if not 0 <= gigabytes < math.inf:
         raise InvalidRequestError("--prompt-cache", gigabytes, "gigabytes, or 0 to keep nothing")
-    return int(gigabytes * 10**9)
+    return {
+        "cache_dtype": options.cache_dtype,
+        "draft": "auto",
+        "kernel_notes": paths.kernel_notes,
+        "prompt_cache": paths.served_prompts,
+        "prompt_cache_bytes": int(gigabytes * 10**9),
+    }
 
 
 def printable(text: str) -> str:
