@@ -144,7 +144,7 @@ class GgufModel:
             return ", ".join([text, *names])
         if precision.quantised:
             return f"{text}, held as {precision.quantised}"
-        return text + (f", dequantised to {str(precision.table_dtype).removeprefix('torch.')}" if quantised else "")
+        return text + (f", dequantised to {precision.name}" if quantised else "")
 
 
 def part_paths(path: Path) -> list[Path]:
