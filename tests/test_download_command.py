@@ -170,9 +170,9 @@ def test_offline_mode_is_respected(fake_hub: FakeHub, capsys, monkeypatch):  # n
 
 
 def test_a_line_says_how_far_it_is():
-    progress = DownloadProgress("r", "downloading", 2 * 10**9, 4 * 10**9, 1, 3, 1e7, 200.0)
+    progress = DownloadProgress("r", "downloading", 2 * 10**9, 4 * 10**9, 1e7, 200.0)
     assert line(progress) == " 50 %, 2.00 GB of 4.00 GB, 10.0 MB/s, 3:20 left"
-    waiting = DownloadProgress("r", "waiting", 0, 10**6, 0, 1, note="the server is silent")
+    waiting = DownloadProgress("r", "waiting", 0, 10**6, note="the server is silent")
     assert line(waiting) == "  0 %, 0.0 MB of 1.0 MB – the server is silent"
     assert clock(3725) == "1:02:05"
 

@@ -45,8 +45,6 @@ class DownloadProgress:
     phase: Phase
     bytes_done: int
     bytes_total: int
-    files_done: int
-    files_total: int
     bytes_per_second: float = 0.0
     seconds_left: float | None = None
     note: str = ""
@@ -77,7 +75,6 @@ class Download:
         self._notes: dict[str, str] = {}
         self._bytes_done = 0
         self._files = unique_files(plan)
-        self._files_done = 0
         self._told: DownloadProgress | None = None
 
     async def run(self) -> Path:
@@ -107,7 +104,7 @@ class Download:
         missing = [file for file in self._files if not self._cache.has(self._plan.commit, file)]
         for file in self._files:
             if file not in missing:
-                self._note_finished(file.size)
+                self._bytes_done += file.size
         if missing:
             self._access.check_online()
             self._check_room(missing)
@@ -147,11 +144,12 @@ class Download:
         )
         async with self._locked(self._cache.lock(file), file.path):
             if self._cache.has(self._plan.commit, file):  # another program was quicker
-                return self._note_finished(file.size)
+                self._bytes_done += file.size
+                return
             for attempt in (1, 2):
                 if await self._fetch_once(transfer, file):
-                    self._files_done += 1
-                    return self._tell()
+                    self._tell()
+                    return
                 if attempt == 1:
                     self._set_note(file.path, f"{file.path} was damaged on its way and is fetched again")
         raise DamagedDownloadError(
@@ -234,10 +232,6 @@ class Download:
         self._bytes_done += count
         self._speed.add(max(count, 0))
 
-    def _note_finished(self, size: int) -> None:
-        self._bytes_done += size
-        self._files_done += 1
-
     def _set_note(self, name: str, note: str) -> None:
         if self._notes.get(name, "") != note:
             self._notes[name] = note
@@ -278,8 +272,6 @@ class Download:
             phase="waiting" if is_stuck else self._phase,
             bytes_done=self._bytes_done,
             bytes_total=sum(file.size for file in self._files),
-            files_done=self._files_done,
-            files_total=len(self._files),
             bytes_per_second=speed,
             seconds_left=self._speed.seconds_for(sum(file.size for file in self._files) - self._bytes_done),
             note=note,

@@ -282,7 +282,7 @@ def test_a_list_that_cannot_be_kept_is_told(tmp_path: Path, fake_hub: FakeHub, a
 
 def test_the_totals_are_of_what_is_still_to_do():
     plan = DownloadPlan("a/b", "main", "c" * 40, (RemoteFile("m.gguf", 100, "d" * 64),))
-    running = DownloadProgress("a/b", "downloading", 40, 100, 0, 1, 7.0)
+    running = DownloadProgress("a/b", "downloading", 40, 100, 7.0)
     items = [
         QueuedDownload(1, plan, "running", progress=running),
         QueuedDownload(2, plan, "waiting"),

@@ -145,7 +145,7 @@ def shown(row: DownloadRow) -> set[str]:
 
 
 def test_a_download_offers_what_can_be_done(qtbot: QtBot, icons: Icons):
-    progress = DownloadProgress("owner/model", "downloading", 500, 1000, 0, 1, 2_500_000.0, 200.0)
+    progress = DownloadProgress("owner/model", "downloading", 500, 1000, 2_500_000.0, 200.0)
     item = QueuedDownload(7, PLAN, "running", progress=progress)
     row = DownloadRow(item, icons)
     qtbot.addWidget(row)
