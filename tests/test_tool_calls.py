@@ -36,6 +36,12 @@ CASES = {
         (OSLO, ROME),
     ),
     "hermes, cut before its end": ('<tool_call>{"name": "weather", "arguments": {"city": "Oslo"}}', "", (OSLO,)),
+    "mistral since 2025": ('Hm. [TOOL_CALLS]weather[ARGS]{"city": "Oslo"}', "Hm.", (OSLO,)),
+    "mistral since 2025, two with ids": (
+        '[TOOL_CALLS]weather[CALL_ID]a1B2c3D4e[ARGS]{"city": "Oslo"}[TOOL_CALLS]weather[ARGS] {"city": "Oslo"}',
+        "",
+        (OSLO, OSLO),
+    ),
     "mistral": ('[TOOL_CALLS][{"name": "weather", "arguments": {"city": "Oslo"}}]', "", (OSLO,)),
     "mistral without its mark": (
         ' [{"name": "weather", "arguments": {"city": "Oslo"}}, {"name": "add", '
@@ -126,6 +132,10 @@ NO_CALLS = [
     "[weather(**{'city': 1})]",
     "[weather(city='Oslo'), rm()]",
     "[TOOL_CALLS] nothing",
+    '[TOOL_CALLS]unknown[ARGS]{"city": "Oslo"}',
+    '[TOOL_CALLS]weather[ARGS]{"city": "Oslo"} and more',
+    '[TOOL_CALLS]weather[ARGS]{"city": "Oslo"',
+    '[TOOL_CALLS]weather[ARGS]["Oslo"]',
     "functools.cache and functools[1]",
     '<think>I call <tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>',
     '<think>`</think>` <tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call></think>Well.',

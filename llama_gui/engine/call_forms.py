@@ -55,6 +55,12 @@ class CallForms:
                     del self._kept[former]
             return self._kept[key]
 
+    @property
+    def shown(self) -> frozenset[int]:
+        """The control tokens among the marks of calls. They belong to the text, so that calls are found there."""
+        ids = (self._tokenizer.id_of(mark) for manner in self._manners for mark in manner.marks)
+        return frozenset(i for i in ids if i is not None and i in self._tokenizer.special_ids)
+
     def _made(self, parameters: Parameters) -> tuple[CallForm, ...]:
         try:
             return self._compiled_all(parameters)
@@ -75,17 +81,13 @@ class CallForms:
         marks = self._marks
         lark = self._lark(parameters, manner) if marks is None else _harmony_lark(parameters, marks, manner)
         matcher = self._compiler.matcher(lark)
-        if matcher.is_error():
-            return None
-        if marks is not None:
-            return CallForm(manner, matcher)
-        ids = (self._tokenizer.id_of(text) for text in (manner.mark, manner.close))
-        shown = frozenset(i for i in ids if i is not None and i in self._tokenizer.special_ids)
-        return CallForm(manner, matcher, shown)
+        return None if matcher.is_error() else CallForm(manner, matcher)
 
     def _lark(self, parameters: Parameters, manner: Manner) -> str:
         """Free text to the mark, calls, and free text again behind what closes them."""
         rules: dict[str, str] = {}
+        if manner.before_arguments:
+            return _LARK.format(start=self._named(parameters, manner, rules), rules=_written(rules))
         if manner.has_one:
             rules["one"] = _json(call_schema(parameters, manner.key))
         if manner.has_list:
@@ -97,19 +99,34 @@ class CallForms:
         else:
             bodies = {"one": 'one (ws? ";" ws? one)* ws?', "many": "many ws?"}
         body = " | ".join(bodies[rule] for rule in ("one", "many") if rule in rules)
-        if manner.mark:
-            rules["head[lazy]"] = f"/(.|\\n)*/ {json.dumps(manner.mark)}"
-            opening = f"({self._token(manner.mark, 'head')}) ws?"
-        else:
-            opening = "/[^{]*/"
-        text = "\n".join(f"{name}: {rule}" for name, rule in rules.items())
-        return _LARK.format(start=f"{opening} ({body})", rules=text)
+        opening = self._opening(manner, rules) if manner.mark else "/[^{]*/"
+        return _LARK.format(start=f"{opening} ({body})", rules=_written(rules))
+
+    def _opening(self, manner: Manner, rules: dict[str, str]) -> str:
+        rules["head[lazy]"] = f"/(.|\\n)*/ {json.dumps(manner.mark)}"
+        return f"({self._token(manner.mark, 'head')}) ws?"
+
+    def _named(self, parameters: Parameters, manner: Manner, rules: dict[str, str]) -> str:
+        """Names as they are, with the arguments of each function behind its name."""
+        opening = self._opening(manner, rules)
+        with_id = f"(({self._token(manner.before_id)}) /[A-Za-z0-9_-]{{1,40}}/)?"
+        rules["behind"] = f"{with_id} ({self._token(manner.before_arguments)}) ws?"
+        rules["again"] = f"ws? ({self._token(manner.mark)}) ws?"
+        for number, (name, schema) in enumerate(parameters.items()):
+            rules[f"one_{number}"] = f"{json.dumps(name)} behind arguments_{number}"
+            rules[f"arguments_{number}"] = _json(schema)
+        rules["one"] = " | ".join(f"one_{number}" for number in range(len(parameters)))
+        return f"{opening} one (again one)* ws?"
 
     def _token(self, text: str, rule: str = "") -> str:
         """A mark as its text, or as the one token that stands for it."""
         token_id = self._tokenizer.id_of(text)
         written = rule or json.dumps(text)
         return written if token_id is None else f"{written} | <[{token_id}]>"
+
+
+def _written(rules: Mapping[str, str]) -> str:
+    return "\n".join(f"{name}: {rule}" for name, rule in rules.items())
 
 
 def _harmony_lark(parameters: Parameters, marks: Marks, manner: Manner) -> str:
@@ -122,8 +139,7 @@ def _harmony_lark(parameters: Parameters, marks: Marks, manner: Manner) -> str:
         rules[f"arguments_{number}"] = _json(schema)
     ways = " | ".join(f"one_{number}" for number in range(len(parameters)))
     opening = json.dumps(manner.mark.partition("|>")[2])
-    text = "\n".join(f"{name}: {rule}" for name, rule in rules.items())
-    return _LARK.format(start=f"<[{first}]> {opening} ({ways}) <[{marks.call}]>", rules=text)
+    return _LARK.format(start=f"<[{first}]> {opening} ({ways}) <[{marks.call}]>", rules=_written(rules))
 
 
 def _json(schema: Mapping[str, Any]) -> str:

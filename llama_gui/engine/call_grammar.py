@@ -27,14 +27,10 @@ _BARE = re.compile(r"\A\s*(\{\s*(?:\"type\"\s*:\s*\"function\"\s*,\s*)?\"name\"\
 
 @dataclass(frozen=True, slots=True)
 class CallForm:
-    """The grammar of calls in one manner. `matcher`: llguidance's, before the first token; it is copied for each call.
-
-    `shown`: the control tokens among its marks, which belong to the text, so that calls are found there.
-    """
+    """The grammar of calls in one manner. `matcher`: llguidance's, before the first token, and copied for each call."""
 
     manner: Manner
     matcher: Any
-    shown: frozenset[int] = frozenset()
 
     def begins_in(self, text: str, *, is_begun: bool) -> int:
         """Where in `text` a call begins, or -1. `is_begun`: the answer's beginning is no longer part of it."""
@@ -67,11 +63,6 @@ class CallGrammar:
         self._matcher: Any = None  # while a call is written
         self._refusing: Any = None  # before a token that may not come
         self._is_let_go = False  # whatever the next token is
-
-    @property
-    def shown(self) -> frozenset[int]:
-        """The control tokens that belong to the text."""
-        return frozenset[int]().union(*(form.shown for form in self._forms))
 
     @property
     def is_finished(self) -> bool:

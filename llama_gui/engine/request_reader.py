@@ -125,7 +125,6 @@ class RequestReader:
             raise PromptTooLongError(len(prompt) + len(former), self._info.max_context)
         sampler = self._sampler(request)
         grammar = self._grammar(request, asked) or self._call_grammar(request, prompt)
-        calls = grammar if isinstance(grammar, CallGrammar) else None
         return ReadRequest(
             prompt,
             self._origin(request, prompt, sampler, is_chat),
@@ -135,7 +134,7 @@ class RequestReader:
             grammar,
             fitted.dropped_messages,
             self._scores(request, prompt, former, goes_on),
-            calls.shown if calls is not None else frozenset(),
+            self._call_forms.shown if request.tools else frozenset(),
             goes_on,
             self._marks,
             self._budget(request, prompt),

@@ -20,7 +20,12 @@ def manners_of(
     `has`: whether a text is in the template, or a token; `prompt`: that of a question, and its answer if that is given.
     `are_told`: tools stand in the system turn, as with Phi-4-mini, whose template names no mark.
     """
-    found = [manner for manner in MANNERS if manner.mark and has(manner.mark) and not any(map(has, manner.others))]
+
+    def is_known(manner: Manner) -> bool:
+        signs = filter(None, (manner.mark, manner.before_arguments))
+        return bool(manner.mark) and all(map(has, signs)) and not any(map(has, manner.others))
+
+    found = [*filter(is_known, MANNERS)]
     if are_told:
         found += [manner for manner in (TOOL_CALL_TOKEN, FUNCTOOLS) if manner not in found]
     is_bare = _answer(prompt, 1).lstrip().startswith('{"name"')

@@ -6,6 +6,7 @@
     <tool_call>[{"name": "f", "arguments": {…}}]                Granite 3.1
     <|tool_call|>[{"name": "f", "arguments": {…}}]              Granite 3.3; Phi-4-mini, with <|/tool_call|> behind it
     [TOOL_CALLS][{"name": "f", "arguments": {…}}]               Mistral
+    [TOOL_CALLS]f[ARGS]{…}[TOOL_CALLS]f[ARGS]{…}                Mistral since 2025; some with [CALL_ID]abc before [ARGS]
     functools[{"name": "f", "arguments": {…}}]                  Phi-4-mini
     <|python_tag|>{"name": "f", "parameters": {…}}; {…}         Llama 3.1
     {"name": "f", "parameters": {…}}                            Llama 3.x, where it is the whole answer
@@ -24,7 +25,8 @@ class Manner:
     may stand behind them, and then the answer goes on; "": they are its end. `must_close`: a call that stands alone has
     that always. `has_one`, `has_list`: whether a call stands alone (or behind others, where nothing closes them), or in
     a JSON list. `key`: what the arguments are called. `others`: signs of another way of writing calls behind the mark,
-    which is not this one.
+    which is not this one. `before_arguments`: the name stands behind the mark as it is, and this behind the name;
+    `before_id`: and there may be this between them, with an id.
     """
 
     mark: str
@@ -35,6 +37,13 @@ class Manner:
     has_list: bool = True
     key: str = "arguments"
     others: tuple[str, ...] = ()
+    before_arguments: str = ""
+    before_id: str = ""
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """All its signs that may be control tokens."""
+        return tuple(filter(None, (self.mark, self.close, self.before_arguments, self.before_id)))
 
     @property
     def opening(self) -> str:
@@ -45,6 +54,7 @@ class Manner:
 HERMES = Manner("<tool_call>", close="</tool_call>", must_close=True, others=("<function=", "<arg_key>"))
 TOOL_CALL_TOKEN = Manner("<|tool_call|>", close="<|/tool_call|>")
 MISTRAL = Manner("[TOOL_CALLS]", has_one=False, others=("[ARGS]", "[CALL_ID]"))
+MISTRAL_NAMED = Manner("[TOOL_CALLS]", has_list=False, before_arguments="[ARGS]", before_id="[CALL_ID]")
 FUNCTOOLS = Manner("functools", "[", has_one=False)
 PYTHON_TAG = Manner("<|python_tag|>", has_list=False, key="parameters")
 BARE = Manner("", has_list=False, key="parameters")
@@ -54,4 +64,4 @@ HARMONY_ROLE = Manner("<|start|>assistant to=functions.", has_list=False)
 """gpt-oss's, which names the function behind the channel or before it. An answer's text holds nothing of either: they
 come as Hermes' (`engine/harmony.py`)."""
 
-MANNERS = (HERMES, TOOL_CALL_TOKEN, MISTRAL, FUNCTOOLS, PYTHON_TAG, BARE)
+MANNERS = (HERMES, TOOL_CALL_TOKEN, MISTRAL, MISTRAL_NAMED, FUNCTOOLS, PYTHON_TAG, BARE)

@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from llama_gui.tool_calls.bare import BareBeginnings
-from llama_gui.tool_calls.manners import MANNERS, Manner
+from llama_gui.tool_calls.manners import MANNERS, MISTRAL_NAMED, Manner
 from llama_gui.tool_calls.thoughts import Thoughts
 
 _PYTHONIC = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(.*\)\s*\]", re.DOTALL)
+_NAMED = re.compile(
+    rf"(?:{re.escape(MISTRAL_NAMED.mark)})?\s*([^\s\[\]{{}}]+)\s*"
+    rf"(?:{re.escape(MISTRAL_NAMED.before_id)}[\w\s-]*)?{re.escape(MISTRAL_NAMED.before_arguments)}\s*"
+)
 _LONGEST_PYTHONIC = 20_000
 _CLOSED = tuple(manner for manner in MANNERS if manner.close)
 _OPEN_ENDED = tuple(manner for manner in MANNERS if manner.mark and not manner.close)
@@ -58,7 +62,7 @@ def parse_answer(text: str, names: Collection[str], *, bare: bool = True) -> Sai
     said, mark, rest = _split_at_mark(text)
     if not mark and not (bare and BareBeginnings(names).are_in(text)):
         return SaidAndCalled(text, ())
-    for read in (_read_json_calls, _read_pythonic):
+    for read in (_read_json_calls, _read_pythonic, _read_named):
         calls = read(rest.strip(), names)
         if calls:
             return SaidAndCalled(said.rstrip() if mark else "", calls)
@@ -113,6 +117,26 @@ def _read_json_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     except (ValueError, RecursionError):
         return ()
     return _calls_of(values, names) if end == len(text) else ()
+
+
+def _read_named(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
+    """Names as they are, each with its arguments in JSON behind it."""
+    calls: list[ToolCall] = []
+    at = 0
+    while at < len(text):
+        head = _NAMED.match(text, at)
+        if head is None:
+            return ()
+        try:
+            arguments, at = json.JSONDecoder().raw_decode(text, head.end())
+            call = _call_of({"name": head[1], "arguments": arguments}, names)
+        except (ValueError, RecursionError):
+            return ()
+        if call is None:
+            return ()
+        calls.append(call)
+        at = _behind(text, at, _BETWEEN)
+    return tuple(calls)
 
 
 def _json_values(text: str, at: int) -> tuple[list[Any], int]:

@@ -18,7 +18,7 @@ from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.structured_output import GrammarCompiler
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.tool_calls import MANNERS, Manner, call_schema, parameters_of
-from llama_gui.tool_calls.manners import BARE, FUNCTOOLS, HERMES, MISTRAL, PYTHON_TAG, TOOL_CALL_TOKEN
+from llama_gui.tool_calls.manners import BARE, FUNCTOOLS, HERMES, MISTRAL, MISTRAL_NAMED, PYTHON_TAG, TOOL_CALL_TOKEN
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_tokenizers import LLAMA3_TEMPLATE, byte_level_tokenizer, sentencepiece_tokenizer, write_tokenizer
 
@@ -92,15 +92,18 @@ def read_tokenizer(folder: Path, library: tokenizers.Tokenizer, marks: Sequence[
 @pytest.fixture(params=["text", "added tokens", "control tokens"])
 def tokenizer_for(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Manner], Tokenizer]:
     def tokenizer_for(manner: Manner) -> Tokenizer:
-        marks = [text for text in (manner.mark, manner.close) if text] if request.param != "text" else []
+        marks = manner.marks if request.param != "text" else ()
         return read_tokenizer(tmp_path, byte_level_tokenizer(), marks, special=request.param == "control tokens")
 
     return tokenizer_for
 
 
+def forms_of(tokenizer: Tokenizer, *manners: Manner) -> CallForms:
+    return CallForms(GrammarCompiler(tokenizer, tokenizer.vocab_size, sorted(tokenizer.eos_ids)), tokenizer, manners)
+
+
 def grammar_of(tokenizer: Tokenizer, manner: Manner, tools: Any = TOOLS, thinking: str = "") -> CallGrammar:
-    compiler = GrammarCompiler(tokenizer, tokenizer.vocab_size, sorted(tokenizer.eos_ids))
-    forms = CallForms(compiler, tokenizer, (manner,)).of(tools)
+    forms = forms_of(tokenizer, manner).of(tools)
     return CallGrammar(forms, tokenizer.token_bytes, tokenizer.vocab_size, thinking)
 
 
@@ -121,7 +124,7 @@ def walk(tokenizer: Tokenizer, grammar: CallGrammar, opening: str, seed: int) ->
         token_id = chance.choice([i for i in allowed if i not in tokenizer.eos_ids])
         assert grammar.accept(token_id)
         ids.append(token_id)
-    detokenizer = tokenizer.detokenizer(grammar.shown)
+    detokenizer = tokenizer.detokenizer(forms_of(tokenizer, *MANNERS).shown)
     return "".join(detokenizer.push(token_id) for token_id in ids) + detokenizer.flush()
 
 
@@ -132,6 +135,9 @@ OPENINGS = [
     (TOOL_CALL_TOKEN, "<|tool_call|>"),
     (TOOL_CALL_TOKEN, "<|tool_call|>["),
     (MISTRAL, "I look. [TOOL_CALLS]"),
+    (MISTRAL_NAMED, "[TOOL_CALLS]"),
+    (MISTRAL_NAMED, 'I look. [TOOL_CALLS]write_note[ARGS]{"text": "'),
+    (MISTRAL_NAMED, "[TOOL_CALLS]now[CALL_ID]"),
     (FUNCTOOLS, "functools["),
     (PYTHON_TAG, "<|python_tag|>"),
     (BARE, '{"name":'),
@@ -151,10 +157,12 @@ def test_every_manner_is_tried():
     assert {manner for manner, _ in OPENINGS} == set(MANNERS)
 
 
-@pytest.mark.parametrize("manner", [HERMES, MISTRAL, BARE])
+@pytest.mark.parametrize("manner", [HERMES, MISTRAL, MISTRAL_NAMED, BARE])
 def test_with_sentencepiece_too(tmp_path: Path, manner: Manner):
     tokenizer = read_tokenizer(tmp_path, sentencepiece_tokenizer(), [], special=False)
-    opening = {HERMES: "Look: <tool_call>", MISTRAL: "[TOOL_CALLS]", BARE: '{"name":'}[manner]
+    opening = {HERMES: "Look: <tool_call>", BARE: '{"name":'}.get(manner, "[TOOL_CALLS]")
+        manner
+    ]
     for seed in range(3):
         assert check_calls(walk(tokenizer, grammar_of(tokenizer, manner), opening, seed)) >= 1
 
@@ -270,8 +278,7 @@ def test_of_a_schema_is_followed_what_can_be(tmp_path: Path):
 )
 def test_what_is_no_tool_has_no_grammar(tmp_path: Path, tools: Any):
     tokenizer = read_tokenizer(tmp_path, byte_level_tokenizer(), [], special=False)
-    assert not grammar_of(tokenizer, HERMES, tools).shown
-    assert CallForms(GrammarCompiler(tokenizer, tokenizer.vocab_size, []), tokenizer, (HERMES,)).of(tools) == ()
+    assert forms_of(tokenizer, HERMES).of(tools) == ()
 
 
 # --- in the engine
@@ -424,5 +431,5 @@ def test_which_manners_a_model_has(tmp_path: Path):
     assert manners("mistral-v0.3") == (MISTRAL,)
     assert manners("llama-3.2") == (BARE,)
     assert manners("llama-3.2", "<|python_tag|>") == (PYTHON_TAG, BARE)
-    assert manners("mistral-v0.3", "[ARGS]") == ()
+    assert manners("mistral-v0.3", "[ARGS]") == (MISTRAL_NAMED,)
     assert manners("gemma3") == ()
