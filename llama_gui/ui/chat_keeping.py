@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.chat_rows import ARCHIVE, FOLDER, PINNED
@@ -13,6 +13,7 @@ from llama_gui.bridge.item_models import ChatListItemModel
 from llama_gui.chats.tree import ChatSummary
 from llama_gui.ui.deck import TabDeck
 from llama_gui.ui.group_keeping import GroupKeeping, short_title
+from llama_gui.ui.name_question import ask_name
 from llama_gui.ui.put_away_tabs import PutAwayTabs, bring_back, put_away
 from llama_gui.ui.sidebar import Sidebar
 from llama_gui.ui.widgets import plain_action
@@ -118,19 +119,18 @@ class ChatKeeping(QObject):
         self._shelving.begin_in(folder, self._deck.new_tab().session.chat_id)
 
     def _ask_for_folder(self, chats: Sequence[ChatSummary]) -> None:
-        self._ask_name(self.tr("New folder"), "", partial(self._groups.move, chats))
+        self._ask_name(self.tr("New folder"), "", self.tr("Create"), partial(self._groups.move, chats))
 
     def _rename_folder(self, folder: str) -> None:
-        self._ask_name(self.tr("Rename folder"), folder, partial(self._shelving.rename_folder, folder))
+        rename = partial(self._shelving.rename_folder, folder)
+        self._ask_name(self.tr("Rename folder"), folder, self.tr("Rename"), rename)
 
-    def _ask_name(self, title: str, text: str, then: Callable[[str], object]) -> None:
-        dialog = QInputDialog(self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(title)
-        dialog.setLabelText(self.tr("Name of the folder:"))
-        dialog.setTextValue(text)
-        dialog.textValueSelected.connect(lambda name: then(name) if name.strip() else None)
-        dialog.open()
+    def _ask_name(self, title: str, text: str, verb: str, then: Callable[[str], object]) -> None:
+        def take(name: str) -> None:
+            if name.strip():
+                then(name)
+
+        ask_name(self._window, title, self.tr("Name of the folder"), text, verb, take)
 
     def _dissolve_folder(self, folder: str, chat_ids: list[str]) -> None:
         self._shelving.rename_folder(folder, "")

@@ -1,14 +1,16 @@
 """The preset that a chat began with, what differs from it, and all that can be done with presets."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu
+from PySide6.QtWidgets import QMenu
 
 from llama_gui.bridge.presets import differing
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.name_question import ask_name
 from llama_gui.ui.parameter_table import GROUPS
 from llama_gui.ui.picker import Picker
 from llama_gui.ui.theme import theme_of
@@ -131,23 +133,16 @@ class PresetPicker(Picker):
     @Slot()
     def ask_for_name(self) -> None:
         """Let the user name this chat's settings."""
-        self._ask(self.tr("Save as a preset"), self._settings.preset, self._save_as)
+        self._ask(self.tr("Save as a preset"), self.tr("Save"), self._save_as)
 
     @Slot()
     def ask_for_new_name(self) -> None:
         """Let the user name the chat's preset anew."""
-        self._ask(self.tr("Rename the preset"), self._settings.preset, self._rename)
+        self._ask(self.tr("Rename the preset"), self.tr("Rename"), self._rename)
 
-    def _ask(self, title: str, text: str, then: object) -> None:
-        dialog = QInputDialog(self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(title)
-        dialog.setLabelText(self.tr("Name; a preset that has it already is replaced, which can be undone:"))
-        dialog.setTextValue(text)
-        if (field := dialog.findChild(QLineEdit)) is not None:
-            field.setMaxLength(80)
-        dialog.textValueSelected.connect(then)
-        dialog.open()
+    def _ask(self, title: str, verb: str, then: Callable[[str], object]) -> None:
+        question = self.tr("Name of the preset. One of the same name is replaced, which can be undone.")
+        ask_name(self, title, question, self._settings.preset, verb, then, most=80)
 
     @Slot(str)
     def _save_as(self, name: str) -> None:

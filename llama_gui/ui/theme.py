@@ -227,7 +227,7 @@ def style_sheet(theme: Theme) -> str:
         min-width: 56px; }}
     QPushButton:hover {{ background: {theme.hover}; }}
     QPushButton:focus, QPushButton:default {{ border-color: {theme.accent}; }}
-    QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
+    QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; button-layout: 3; }} /* Cancel first, as in our forms */
     QComboBox QAbstractItemView {{
         background: {theme.raised}; border: 1px solid {theme.line}; padding: 4px; outline: none;
         selection-background-color: {theme.selected_row}; selection-color: {theme.text}; }}

@@ -552,8 +552,8 @@
         <translation>Neuer Ordner</translation>
     </message>
     <message>
-        <source>Name of the folder:</source>
-        <translation>Name des Ordners:</translation>
+        <source>Name of the folder</source>
+        <translation>Name des Ordners</translation>
     </message>
     <message>
         <source>Rename folder</source>
@@ -654,6 +654,10 @@
     <message>
         <source>Pin these chats</source>
         <translation>Diese Chats anheften</translation>
+    </message>
+    <message>
+        <source>Create</source>
+        <translation>Anlegen</translation>
     </message>
 </context>
 <context>
@@ -2601,8 +2605,16 @@
         <translation>Vorlage umbenennen</translation>
     </message>
     <message>
-        <source>Name; a preset that has it already is replaced, which can be undone:</source>
-        <translation>Name; eine Vorlage, die schon so heißt, wird ersetzt, was sich rückgängig machen lässt:</translation>
+        <source>Name of the preset. One of the same name is replaced, which can be undone.</source>
+        <translation>Name der Vorlage. Eine, die schon so heißt, wird ersetzt, was sich rückgängig machen lässt.</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>Umbenennen</translation>
     </message>
 </context>
 <context>

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QInputDialog, QLineEdit, QMessageBox
+from PySide6.QtWidgets import QLineEdit, QMessageBox
 
 from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.bridge.model_shelf import ShelfItem
@@ -17,6 +18,7 @@ from llama_gui.ui.models.detail_pane import PaneAction
 from llama_gui.ui.models.page import ModelPage
 from llama_gui.ui.models.states import ModelStates
 from llama_gui.ui.models.words import percent, plain, size_words
+from llama_gui.ui.name_question import ask_name
 from llama_gui.ui.numbers import counted
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.vocabulary import ModelEntry
@@ -139,15 +141,10 @@ class ShelfPage(ModelPage):
 
     # Its name
 
-    def _ask_name(self, entry: ModelEntry) -> QInputDialog:
-        dialog = QInputDialog(self)
-        dialog.setWindowTitle(self.tr("Rename"))
-        dialog.setLabelText(self.tr("What shall it be called? Empty: its own name again."))
-        dialog.setTextValue(entry.name)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.textValueSelected.connect(lambda text, entry=entry: self.desk.shelf.rename(entry, text))
-        dialog.open()
-        return dialog
+    def _ask_name(self, entry: ModelEntry) -> None:
+        question = self.tr("What shall it be called? Empty: its own name again.")
+        then = partial(self.desk.shelf.rename, entry)
+        ask_name(self, self.tr("Rename"), question, entry.name, self.tr("Rename"), then)
 
     # Its end
 
