@@ -116,6 +116,11 @@ class ChatDelegate(IconDelegate):
         field.setProperty("flat", True)
         return field
 
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        if not editor.property("filled"):  # Qt asks again when the row changes, and the name that is typed would go
+            super().setEditorData(editor, index)
+            editor.setProperty("filled", True)
+
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
         rect: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
         editor.setGeometry(rect.adjusted(4, 3, -4, -3))

@@ -642,6 +642,18 @@ def test_one_chat_goes_out_as_pdf(window, qtbot, tmp_path: Path):
     qtbot.waitUntil(lambda: "one.pdf" in window.status.state.text())
 
 
+def test_a_name_is_typed_on_while_its_chat_begins_to_answer(window, qtbot):
+    tab = window.deck.current()
+    window.sidebar.view.rename(tab.session.chat_id)
+    qtbot.keyClicks(QApplication.focusWidget(), "Ro")
+    with qtbot.waitSignal(window.chats.dataChanged):
+        tab.session.send("third")
+    qtbot.keyClicks(QApplication.focusWidget(), "me")
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "Rome" in titles(window))
+    qtbot.waitUntil(lambda: tab.session.is_settled)
+
+
 def test_a_find_takes_the_room_of_its_lines(window, qtbot):
     chat = next(chat for chat in window._book.summaries() if chat.title == "first")
     long_title = "first of all the many letters that I wrote to the landlord"
