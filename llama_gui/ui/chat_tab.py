@@ -195,12 +195,14 @@ class ChatTab(Surface):
         if not has_keyboard(self):
             self.composer.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def set_model(self, name: str, *, is_starter: bool, is_coming: bool, models_keys: str) -> None:
-        """Name the model in the greeting and in the empty field."""
-        self.welcome.greet(name, is_starter=is_starter, is_coming=is_coming, models_keys=models_keys)
-        self.composer.set_placeholder(self.tr("Message {} …").format(name) if name else self.tr("Message …"))
+    def set_model(self, name: str, *, is_ready: bool, is_starter: bool, is_coming: bool, models_keys: str) -> None:
+        """Name the model in the greeting, once it is ready, and in the empty field, as soon as it will answer."""
+        ready_name = name if is_ready else ""
+        self.welcome.greet(ready_name, is_starter=is_starter, is_coming=is_coming, models_keys=models_keys)
+        answers = bool(name) and (is_ready or is_coming)
+        self.composer.set_placeholder(self.tr("Message {} …").format(name) if answers else self.tr("Message …"))
         self.folder.show()
-        self.asking.set_model(name)
+        self.asking.set_model(ready_name)
 
     # What is read
 

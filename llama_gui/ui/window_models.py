@@ -353,7 +353,8 @@ class WindowModels(QObject):
         key = tab.session.model
         state = self._host.models.state_of(key)
         tab.set_model(
-            self.name_of(key) if state == "ready" else "",
+            self.name_of(key),
+            is_ready=state == "ready",
             is_starter=key == STARTER,
             is_coming=bool(key) and state in ("absent", "loading", "short"),  # what is absent comes when it is asked
             models_keys=self._models_keys,

@@ -377,6 +377,7 @@ def test_an_unloaded_model_comes_back_with_the_next_message(window: MainWindow, 
     qtbot.waitUntil(lambda: not window._host.models._threads, timeout=SECONDS)
     assert "not in memory" in window.status.costs.text()
     assert window.panel.picker.text() == "Starter model"
+    assert tab.composer.edit.placeholderText() == "Message Starter model …", "it is this one that will answer"
     answer(qtbot, tab, "And now?")
     assert len(gate.orders) == 2
 
