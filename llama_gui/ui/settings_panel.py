@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from llama_gui.ui.choice_row import ChoiceRow
@@ -56,6 +57,9 @@ class SettingsPanel(Surface):
         self.system_prompt = self._field(self.tr("System prompt"), self.tr("None"), 66)
         self.stops = self._field(self.tr("Stop strings"), self.tr("One on each line; \\n is a line break"), 52)
         self._help_texts: dict[QObject, str] = {}
+        self._is_mouse_asking = False
+        self._look_again = QTimer(self, singleShot=True, interval=0)
+        self._look_again.timeout.connect(self._explain_under_mouse)
         self.help = plain_label("", "muted", TINY_PX)
         self.rows = {
             spec.name: ParameterRow(spec, icons) if isinstance(spec, ParameterSpec) else ChoiceRow(spec, icons)
@@ -135,7 +139,10 @@ class SettingsPanel(Surface):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(inner)
         area.viewport().setAutoFillBackground(False)
-        area.verticalScrollBar().rangeChanged.connect(self._keep_width)
+        bar = area.verticalScrollBar()
+        bar.rangeChanged.connect(self._keep_width)
+        for moved in (bar.rangeChanged, bar.valueChanged):
+            moved.connect(lambda *_place: self._look_again.start())  # `start` would take a place for a time
         inner.setAutoFillBackground(False)
         self._area = area
         return area
@@ -178,11 +185,21 @@ class SettingsPanel(Surface):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
+            self._is_mouse_asking = event.type() == QEvent.Type.Enter
             self._say_help(self._help_texts.get(watched, ""))
         elif event.type() in (QEvent.Type.Leave, QEvent.Type.FocusOut):
+            self._is_mouse_asking = False
             focused = QApplication.focusWidget()
             self._say_help(self._help_texts.get(focused, "") if focused is not None else "")
         return super().eventFilter(watched, event)
+
+    @Slot()
+    def _explain_under_mouse(self) -> None:
+        """Rows that are scrolled or unfolded move below a mouse that stands still, of which Qt tells nobody."""
+        inner = self._area.widget()
+        if self._is_mouse_asking and inner is not None:
+            under = inner.childAt(inner.mapFromGlobal(QCursor.pos()))
+            self._say_help(self._help_texts.get(under, "") if under is not None else "")
 
     def _say_help(self, text: str) -> None:
         self.help.setText(text or self.tr("Changes apply from the next answer."))

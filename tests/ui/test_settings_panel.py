@@ -2,6 +2,8 @@
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QApplication
 
 from llama_gui.ui.parameter_table import GROUPS
 from llama_gui.ui.settings_panel import SettingsPanel, escape_stop, parse_stops
@@ -228,6 +230,20 @@ def test_what_is_no_sampling_is_the_chats_too(panel, qtbot):
     assert edited.args[0] == ChatSettings(min_tokens=5)
     panel.show_settings(ChatSettings(overflow="error"))
     assert row.box.currentText() == "Refuse the message"
+
+
+def test_what_is_scrolled_below_the_mouse_is_explained(panel, qtbot):
+    first, second = panel.rows["temperature"], panel.rows["top_k"]
+    QCursor.setPos(first.mapToGlobal(first.rect().center()))
+    qtbot.waitUntil(lambda: panel.help.text() == first.spec.tip)
+    QApplication.processEvents()
+    bar = panel._area.verticalScrollBar()
+    bar.setValue(second.mapTo(panel._area.widget(), QPoint()).y() - first.mapTo(panel._area.widget(), QPoint()).y())
+    qtbot.waitUntil(lambda: panel.help.text() == second.spec.tip)
+    panel.rows["min_p"].edit.setFocus()
+    bar.setValue(0)
+    qtbot.wait(50)
+    assert panel.help.text() == panel.rows["min_p"].spec.tip, "of what the keyboard is at, wherever the mouse stands"
 
 
 def test_every_parameter_says_what_it_does(panel, qtbot):
