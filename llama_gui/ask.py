@@ -12,7 +12,7 @@ from llama_gui.chats.attachments import read_attachment
 from llama_gui.errors import InvalidRequestError, UserError
 from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
-from llama_gui.terminal import engine_options, in_terminal
+from llama_gui.terminal import engine_options, in_terminal, left_at_once
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, Message, SamplingParams, TokenOutput
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def _read(file: str) -> str:
 def _answer(model: str, request: GenerateRequest, options: argparse.Namespace, paths: Paths) -> int:
     loading = engine_options(options, paths)
 
-    from llama_gui.engine import Engine
+    with left_at_once():
+        from llama_gui.engine import Engine
 
     with Engine.load(model, **loading) as engine:
         job = engine.submit(request)

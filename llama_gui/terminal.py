@@ -5,8 +5,11 @@ import contextlib
 import io
 import math
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError, LlamaGuiError
@@ -38,6 +41,28 @@ def in_terminal(work: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         _say("")
         return INTERRUPTED
+
+
+@contextlib.contextmanager
+def left_at_once() -> Iterator[None]:
+    """Meanwhile, Ctrl+C ends the process there and then: for the import of torch, when nothing is open yet.
+
+    A KeyboardInterrupt in the midst of it is caught by some of the modules, and others then fail in words of their own.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # as behind nohup
+        yield
+        return
+
+    def leave(_number: int, _frame: FrameType | None) -> None:
+        _say("")
+        os._exit(INTERRUPTED)
+
+    signal.signal(signal.SIGINT, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def engine_options(options: argparse.Namespace, paths: Paths) -> dict[str, Any]:

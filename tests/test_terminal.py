@@ -45,3 +45,20 @@ def test_a_reader_that_goes_away_ends_it_quietly(tmp_path: Path):
     assert process.stderr is not None
     assert process.stderr.read() == b""
     process.stderr.close()
+
+
+@pytest.mark.parametrize("command", [("ask", "Hi"), ("bench",), ("serve", "--port", "0")])
+def test_ctrl_c_while_torch_is_imported_ends_it_quietly(tmp_path: Path, command: tuple[str, ...]):
+    """A torch that catches it and fails in its own words, as numpy and its kin do."""
+    (tmp_path / "torch.py").write_text(
+        "import signal\n"
+        "try:\n"
+        "    signal.raise_signal(signal.SIGINT)\n"
+        "except KeyboardInterrupt:\n"
+        "    raise ImportError('cannot load module more than once per process')\n",
+        encoding="utf-8",
+    )
+    places = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    process = llama_gui(tmp_path / "profile", *command, PYTHONPATH=os.pathsep.join(places))
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.strip()) == (INTERRUPTED, b"")
