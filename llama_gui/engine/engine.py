@@ -43,7 +43,7 @@ from llama_gui.vocabulary import (
     ModelInfo,
     Strategy,
 )
-from llama_gui.vocabulary.checks import check_number, token_id_tuple
+from llama_gui.vocabulary.checks import check_function, check_kind, check_number, token_id_tuple
 
 
 class Engine:
@@ -133,6 +133,11 @@ class Engine:
             LoadCancelledError: `is_cancelled` said so.
         """
         _check_options(strategy, max_batch, threads)
+        check_kind("name", name, str, "a text, or None")
+        if not isinstance(exact, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidRequestError("exact", exact, "true or false")
+        check_function("on_progress", on_progress)
+        check_function("is_cancelled", is_cancelled)
         check_place(prompt_cache, prompt_cache_bytes)
         smaller = open_draft(draft)
         model = load_model(
@@ -225,6 +230,8 @@ class Engine:
         on_finish: OnFinish | None,
         is_chat: bool | None = None,
     ) -> Job:
+        check_function("on_output", on_output)
+        check_function("on_finish", on_finish)
         read = self._reader.read(request, is_chat=is_chat)
         number = next(self._numbers)
         job = Job(read.origin, lambda: self._loop.cancel(number), self._loop.check_wait)
@@ -263,9 +270,13 @@ class Engine:
         A conversation that begins like another finds that beginning anyway. A fork keeps it while the first goes on.
 
         Raises:
+            InvalidRequestError: one of them is no text.
             GenerationError: there is no memory for it, or this is a forked copy of the process.
             EngineClosedError: the engine was stopped.
         """
+        for field, key in (("cache_key", cache_key), ("new_key", new_key)):
+            if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise InvalidRequestError(field, key, "a text")
         return self._loop.call(lambda: self._cache.fork(cache_key, new_key))
 
     def keep_prompts(self) -> None:
@@ -375,7 +386,7 @@ class Engine:
 
         Raises:
             ChatTemplateError: the template is broken, runs too long or refuses the messages.
-            InvalidRequestError: `tools` or the variables are nested too deep.
+            InvalidRequestError: `tools` or the variables are nested too deep, or it is no GenerateRequest.
         """
         return self._reader.measure(request)
 

@@ -106,8 +106,7 @@ class RequestReader:
         Raises:
             InvalidRequestError, PromptTooLongError, ChatTemplateError, UserError: it cannot be run.
         """
-        if not isinstance(request, GenerateRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidRequestError("request", request, "a GenerateRequest")
+        _check_request(request)
         asked, request = request, self._with_ends(request)
         known = self._with_known_tokens(request)
         fitted = self._fitted(known)
@@ -173,6 +172,7 @@ class RequestReader:
 
     def measure(self, request: GenerateRequest) -> ContextUse:
         """How much of the context the prompt of `request` takes, and how many messages are left out for it."""
+        _check_request(request)
         fitted = self._fitted(request)
         return ContextUse(len(fitted.token_ids), self._info.max_context, fitted.dropped_messages)
 
@@ -440,6 +440,11 @@ class RequestReader:
     def _stops(self, request: GenerateRequest) -> list[str]:
         plain = self._template is None and request.messages is not None
         return [*request.stop, _PLAIN_STOP] if plain else list(request.stop)
+
+
+def _check_request(request: object) -> None:
+    if not isinstance(request, GenerateRequest):
+        raise InvalidRequestError("request", request, "a GenerateRequest")
 
 
 def _wrong_answer(request: GenerateRequest, allowed: str) -> InvalidRequestError:

@@ -39,6 +39,12 @@ def check_kind(name: str, value: object, kind: type | tuple[type, ...], allowed:
         raise InvalidRequestError(name, value, allowed)
 
 
+def check_function(name: str, value: object) -> None:
+    """Raise InvalidRequestError unless `value` can be called, or is None."""
+    if value is not None and not callable(value):
+        raise InvalidRequestError(name, value, "a function, or None")
+
+
 def text_tuple(name: str, value: object) -> tuple[str, ...]:
     """The texts of a list, a set or what can be read only once; InvalidRequestError unless none is empty."""
     texts = tuple(_items(name, value, _TEXTS))

@@ -7,7 +7,15 @@ from datetime import datetime
 from typing import Any, Literal
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary.checks import check_depth, check_kind, check_number, keep, text_tuple, token_id_tuple
+from llama_gui.vocabulary.checks import (
+    check_depth,
+    check_function,
+    check_kind,
+    check_number,
+    keep,
+    text_tuple,
+    token_id_tuple,
+)
 from llama_gui.vocabulary.messages import Message, check_messages
 from llama_gui.vocabulary.sampling import SamplingParams
 
@@ -206,8 +214,7 @@ class GenerateRequest:
         for name in ("ignore_eos", "include_stop_str_in_output", "skip_special_tokens"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidRequestError(name, getattr(self, name), "true or false")
-        if self.logits_processor is not None and not callable(self.logits_processor):
-            raise InvalidRequestError("logits_processor", self.logits_processor, "a function, or None")
+        check_function("logits_processor", self.logits_processor)
         for name, (kind, allowed) in _KINDS.items():
             check_kind(name, getattr(self, name), kind, allowed)
         if not (self.thinking is None or isinstance(self.thinking, bool) or self.thinking in EFFORTS):

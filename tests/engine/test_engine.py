@@ -602,6 +602,10 @@ def test_an_answer_keeps_a_tag_that_its_prompt_does_not_end_with(tmp_path, load)
         ({"max_context": "32"}, InvalidRequestError),
         ({"draft": 5}, InvalidRequestError),
         ({"kernel_notes": 5}, InvalidRequestError),
+        ({"name": 5}, InvalidRequestError),
+        ({"exact": "no"}, InvalidRequestError),
+        ({"on_progress": 5}, InvalidRequestError),
+        ({"is_cancelled": True}, InvalidRequestError),
     ],
 )
 def test_bad_options(tiny_folder, options, error):
@@ -625,6 +629,25 @@ def test_what_is_no_request(load):
         engine.logits(5)
     with pytest.raises(InvalidRequestError, match="requests"):
         engine.generate_batch(ids_request())
+    with pytest.raises(InvalidRequestError, match="GenerateRequest"):
+        engine.measure("Hi")
+
+
+@pytest.mark.parametrize("name", ["on_output", "on_finish"])
+def test_what_is_no_function(load, name):
+    engine = load()
+    with pytest.raises(InvalidRequestError, match=f"{name} is 5, but it must be a function, or None"):
+        engine.submit(ids_request(), **{name: 5})
+    assert engine.is_idle
+
+
+@pytest.mark.parametrize(("keys", "field"), [((None, "a"), "cache_key"), (("a", 5), "new_key")])
+def test_a_conversation_is_forked_by_its_name(load, keys, field):
+    engine = load()
+    engine.generate(ids_request())  # which has no name, and so cannot be meant
+    with pytest.raises(InvalidRequestError) as caught:
+        engine.fork(*keys)
+    assert caught.value.field == field
 
 
 def test_the_tokenizer_reads_a_text_as_a_prompt_is_read(load):
