@@ -13,7 +13,15 @@ _WHICH_MODEL = "a name that `llama-gui models` lists or how it begins, a model f
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status. 0: done, 1: failed with a sentence, 2: wrong usage, 130: interrupted."""
-    options = _parsed(argv)
+    try:
+        return _run(_parsed(argv))
+    except KeyboardInterrupt:  # before the command itself sees it, as while its modules are imported
+        if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] - it is where it was closed
+            print(file=sys.stderr)
+        return 130
+
+
+def _run(options: argparse.Namespace) -> int:
     # Before torch is loaded. Its threads wait for each other by spinning, some milliseconds unless told otherwise. On a
     # busy desktop the one that spins keeps the one it waits for off the core: 3 tokens/s where 140 are possible.
     os.environ.setdefault("GOMP_SPINCOUNT", "30000")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from llama_gui.__main__ import main
 from llama_gui.errors import UserError
 from llama_gui.terminal import FAILED, INTERRUPTED, in_terminal
 
@@ -62,3 +63,17 @@ def test_ctrl_c_while_torch_is_imported_ends_it_quietly(tmp_path: Path, command:
     process = llama_gui(tmp_path / "profile", *command, PYTHONPATH=os.pathsep.join(places))
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err.strip()) == (INTERRUPTED, b"")
+
+
+def test_ctrl_c_while_a_command_is_imported_ends_it_quietly(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    class Interrupting:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "llama_gui.models_command":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "llama_gui.models_command", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    assert main(["models"]) == INTERRUPTED
+    assert capsys.readouterr() == ("", "\n")
