@@ -109,7 +109,7 @@ def _commands() -> list[tuple[str, Callable[[argparse.ArgumentParser], None], st
             "serve",
             _add_serve,
             "serve models to other programs over HTTP",
-            "Serve models to programs that speak OpenAI's HTTP protocol.",
+            "Serve models to programs that speak the HTTP protocol of OpenAI, Anthropic or Ollama.",
         ),
         (
             "bench",
