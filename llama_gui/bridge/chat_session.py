@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Slot
 
-from llama_gui.bridge import asking
 from llama_gui.bridge.answer_flight import AnswerFlight
+from llama_gui.bridge.asking import AskedChat
 from llama_gui.bridge.attachments import DraftFileKeeper
 from llama_gui.bridge.chat_card import ChatCard
 from llama_gui.bridge.chat_edits import ChatEdits
@@ -215,7 +215,7 @@ class ChatSession(ChatNews):
             self.failed.emit(self.tr("There is nothing to answer yet. Write a message first."))
         elif self._turn.is_free():
             settings = replace(self.settings, model=model) if model else self.settings
-            self._turn.ask(lambda: asking.ask(self._path, asked, settings, self.chat_id, self._offered()), asked.id)
+            self._turn.ask(lambda: self._asked(settings).ask(asked), asked.id)
 
     def run_again(self, node_id: str) -> None:
         """Make an answer again by its recipe; `reproduced` tells whether the same text came."""
@@ -226,12 +226,7 @@ class ChatSession(ChatNews):
             if recipe.given_tokens and not writer:
                 self.failed.emit(no_writer(recipe))
                 return
-            self._turn.ask(
-                lambda: asking.run_again(
-                    self._path, answer, asked, self.settings, self.chat_id, writer, self._offered()
-                ),
-                asked.id,
-            )
+            self._turn.ask(lambda: self._asked(self.settings).run_again(answer, asked, writer), asked.id)
 
     def go_on(self, node_id: str) -> None:
         """Go on with an answer where it ends, or with a call that was broken off."""
@@ -241,9 +236,7 @@ class ChatSession(ChatNews):
                 self._turn.call_again(answer)
         elif asked is not None and self._turn.is_free():
             writer = self._writer_of(answer)
-            self._turn.ask(
-                lambda: asking.go_on(self._path, answer, asked, self.settings, self.chat_id, writer, self._offered())
-            )
+            self._turn.ask(lambda: self._asked(self.settings).go_on(answer, asked, writer))
 
     def go_another_way(self, words: Words, place: int, token_id: int) -> None:
         """Write a new version of an answer: with its tokens up to `place`, and this one there; the old one stays."""
@@ -256,19 +249,12 @@ class ChatSession(ChatNews):
             return
         way = turning(words, recipe, place, token_id)
         self._turn.ask(
-            lambda: asking.turn(
-                self._path,
-                answer,
-                asked,
-                self.settings,
-                self.chat_id,
-                writer,
-                way.token_ids,
-                self._offered(),
-                ends=way.ends,
-            ),
+            lambda: self._asked(self.settings).turn(answer, asked, writer, way.token_ids, ends=way.ends),
             asked.id,
         )
+
+    def _asked(self, settings: ChatSettings) -> AskedChat:
+        return AskedChat(self._path, settings, self.chat_id, self._offered())
 
     def _writer_of(self, answer: Node) -> str:
         return self._host.key_of(read_recipe(answer.recipe).model)

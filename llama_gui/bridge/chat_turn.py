@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from llama_gui.bridge import asking
 from llama_gui.bridge.answer_flight import AnswerEnd, AnswerFlight
-from llama_gui.bridge.asking import Question
+from llama_gui.bridge.asking import AskedChat, Question
 from llama_gui.bridge.chat_card import ChatCard
 from llama_gui.bridge.chat_news import ChatNews
 from llama_gui.bridge.document_recall import DocumentRecall
@@ -17,6 +16,7 @@ from llama_gui.bridge.tool_turn import ToolTurn
 from llama_gui.chats.attachments import Draft
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tree import Node
+from llama_gui.vocabulary import ChatSettings
 
 MOST_ROUNDS = 25
 """How many times in a row a model may call tools for one question."""
@@ -174,7 +174,7 @@ class ChatTurn(QObject):
     def _on_posted(self, posted: Posted) -> None:
         self._queued = None
         self._ask(
-            lambda: asking.ask(self._path, posted.node, self._card.settings, self._chat_id, self._tools.offered()),
+            lambda: self._asked(self._card.settings).ask(posted.node),
             posted.former_leaf,
         )
 
@@ -203,6 +203,9 @@ class ChatTurn(QObject):
             self._give()
         else:
             self._tools.prepare(lambda: self._flight.ask(make, former_leaf))
+
+    def _asked(self, settings: ChatSettings) -> AskedChat:
+        return AskedChat(self._path, settings, self._chat_id, self._tools.offered())
 
     def call_again(self, node: Node) -> None:
         """Make a call that was broken off, then let the model go on. Only when `is_free` says so."""
@@ -269,6 +272,6 @@ class ChatTurn(QObject):
             return
         settings = replace(self._card.settings, model=self._caller)
         self._flight.ask(
-            lambda: asking.ask(self._path, self._path.tree[node_id], settings, self._chat_id, self._tools.offered()),
+            lambda: self._asked(settings).ask(self._path.tree[node_id]),
             self._path.leaf,
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from llama_gui.bridge import asking
+from llama_gui.bridge.asking import AskedChat
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.frames import Frame
 from llama_gui.chats.attachments import Attachment, Draft
@@ -35,7 +35,7 @@ class ReadAhead(QObject):
         offered: Callable[[], Sequence[ToolInfo]] = tuple,
         is_watched: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`is_watched`: whether the chat is in front. For the others see `asking.read_ahead`."""
+        """`is_watched`: whether the chat is in front. For the others see `AskedChat`."""
         super().__init__(parent)
         self._is_watched = is_watched
         self._is_wanted = False  # a message is being written
@@ -109,7 +109,8 @@ class ReadAhead(QObject):
         if engine is None:
             self._prepare(key)
             return
-        request = asking.read_ahead(self._path, self._files, self._settings(), self._chat_id, self._offered())
+        chat = AskedChat(self._path, self._settings(), self._chat_id, self._offered())
+        request = chat.read_ahead(self._files)
         self._key, self._is_stale = key, False
         if sum(len(message.content) for message in request.messages or ()) >= LEAST_LETTERS:
             self._is_read = False

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
 
-from llama_gui.bridge import asking
+from llama_gui.bridge.asking import AskedChat
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.frames import FinishedItem, Frame
@@ -106,7 +106,8 @@ class WordReader(QObject):
             self.failed.emit(no_writer(recipe))
             return
         try:
-            question = asking.look_at(self._path, answer, asked, self._settings(), self._chat_id, self._model)
+            chat = AskedChat(self._path, self._settings(), self._chat_id)
+            question = chat.look_at(answer, asked, self._model)
         except UserError as error:
             self.failed.emit(str(error))
             return
