@@ -86,13 +86,13 @@ class ModelLoader:
         check_model_is_there(path)
         # In the engine's thread: torch takes seconds, behind the window.
         from llama_gui.engine import Engine
-        from llama_gui.engine.device import available_bytes, bytes_to_load, give_memory_back, hardware
+        from llama_gui.engine.device import available_bytes, bytes_to_load, devices_here, give_memory_back
         from llama_gui.engine.load_plan import plan_load
         from llama_gui.engine.shared_thread import SharedThread
 
         if not self._prompt_cache_bytes and self._prompt_cache is not None:
             prompt_folder.empty(self._prompt_cache)  # what was kept before the user turned it off
-        order.tell_devices(hardware().devices)
+        order.tell_devices(devices_here())
         self._shared = self._shared or SharedThread()
         dtype, device = order.options.dtype, order.options.device
 

@@ -13,7 +13,7 @@ import psutil
 import torch
 
 from llama_gui.errors import InvalidRequestError, UnsupportedModelError
-from llama_gui.vocabulary import DEVICES, DTYPES, Hardware
+from llama_gui.vocabulary import DEVICES, DTYPES
 
 _TORCH_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -31,14 +31,14 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
 _SCRATCH_BYTES = 64 * 2**20  # glibc allows at most half of it for the second
 
 
-def hardware() -> Hardware:
-    """What this machine has."""
+def devices_here() -> tuple[str, ...]:
+    """The devices of this machine that torch can use, the CPU first."""
     devices = ["cpu"]
     if torch.cuda.is_available():
         devices.append("cuda")
     if torch.backends.mps.is_available():
         devices.append("mps")
-    return Hardware(physical_cores(), tuple(devices))
+    return tuple(devices)
 
 
 def thread_count(weight_bytes: int) -> int:
@@ -74,7 +74,7 @@ def resolve_device(name: str) -> torch.device:
     Raises:
         InvalidRequestError: it is not known, or this machine has none.
     """
-    available = hardware().devices
+    available = devices_here()
     if name == "auto":
         return torch.device(next((d for d in ("cuda", "mps") if d in available), "cpu"))
     if name not in DEVICES:

@@ -1,7 +1,7 @@
 """Frozen values that travel between the rooms. No Qt, no torch, no behaviour beyond checking themselves."""
 
 from llama_gui.vocabulary.chats import CHAT_FIELDS, ChatSettings
-from llama_gui.vocabulary.engines import STRATEGIES, EngineStats, Hardware, Strategy
+from llama_gui.vocabulary.engines import STRATEGIES, EngineStats, Strategy
 from llama_gui.vocabulary.messages import ROLES, Message, Role, check_messages
 from llama_gui.vocabulary.models import (
     CACHE_DTYPES,
@@ -16,14 +16,12 @@ from llama_gui.vocabulary.models import (
     is_remote,
 )
 from llama_gui.vocabulary.requests import (
-    EFFORT,
     EFFORTS,
     OVERFLOWS,
     THINKING_TAGS,
     ContextUse,
     Effort,
     GenerateRequest,
-    Overflow,
     thinking_variables,
 )
 from llama_gui.vocabulary.results import (
@@ -50,7 +48,6 @@ from llama_gui.vocabulary.tools import (
     ToolReply,
     ToolServer,
     ToolServerState,
-    ToolServerStatus,
 )
 
 __all__ = [
@@ -59,7 +56,6 @@ __all__ = [
     "DEFAULT_SAMPLING",
     "DEVICES",
     "DTYPES",
-    "EFFORT",
     "EFFORTS",
     "MAX_SEED",
     "OVERFLOWS",
@@ -75,7 +71,6 @@ __all__ = [
     "FinishReason",
     "GenerateRequest",
     "GenerateResult",
-    "Hardware",
     "JobProgress",
     "JobState",
     "LoadOptions",
@@ -84,7 +79,6 @@ __all__ = [
     "Message",
     "ModelEntry",
     "ModelInfo",
-    "Overflow",
     "Role",
     "SamplingParams",
     "Strategy",
@@ -96,7 +90,6 @@ __all__ = [
     "ToolReply",
     "ToolServer",
     "ToolServerState",
-    "ToolServerStatus",
     "TopLogprob",
     "Usage",
     "check_messages",

@@ -1,4 +1,4 @@
-"""How an engine runs, and what it and its machine are doing."""
+"""How an engine runs, and what it does."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -26,11 +26,3 @@ class EngineStats:
     threads: int
     batch_invariant: bool
     exact: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Hardware:
-    """The machine: physical cores, and the devices torch can use. What memory is free, changes while one asks."""
-
-    physical_cores: int
-    devices: tuple[str, ...] = ("cpu",)

@@ -39,13 +39,13 @@ def machine(monkeypatch):
 
 
 def test_the_hardware_of_this_machine():
-    here = device.hardware()
-    assert here.devices[0] == "cpu"
+    devices = device.devices_here()
+    assert devices[0] == "cpu"
     assert 1 <= device.physical_cores() <= os.cpu_count()
     assert device.kv_byte_budget(torch.device("cpu")) >= device.MIN_KV_BYTES
-    for name in here.devices:
+    for name in devices:
         assert device.resolve_device(name).type == name
-    assert device.resolve_device("auto").type in here.devices
+    assert device.resolve_device("auto").type in devices
 
 
 # --- devices
@@ -57,7 +57,7 @@ def test_the_hardware_of_this_machine():
 )
 def test_auto_takes_the_fastest_device(machine, has, want):
     machine(**has)
-    assert device.hardware().devices == ("cpu", *has)
+    assert device.devices_here() == ("cpu", *has)
     assert device.resolve_device("auto") == torch.device(want)
     assert device.resolve_device("cpu") == torch.device("cpu")
 
@@ -166,7 +166,7 @@ def test_other_dtypes():
 )
 def test_one_thread_for_each_core(machine, cores, allowed, want):
     machine(cores=cores, allowed=allowed)
-    assert device.thread_count(GB) == device.physical_cores() == device.hardware().physical_cores == want
+    assert device.thread_count(GB) == device.physical_cores() == want
 
 
 def test_where_no_core_can_be_set_aside(machine, monkeypatch):
