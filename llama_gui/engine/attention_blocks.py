@@ -9,13 +9,15 @@ heads of 80 or 112), so it is found by trial for each network.
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from llama_gui.engine.gating import SPLIT_SIZE
+from llama_gui.engine.gating import SPLIT_SIZE, unsplit_rows
 
 _MOST_KEYS = 1024
 _HEADS, _SIZE, _SMALL = 2, 64.0, 0.02
@@ -37,14 +39,24 @@ LARGEST = AttentionBlocks(64, 512, is_exact=False)
 _ELSEWHERE = AttentionBlocks(1, 256, is_exact=False)  # few lengths: each may have kernels and recordings of its own
 
 
-def find_blocks(group: int, head_dim: int, dtype: torch.dtype, device: torch.device) -> AttentionBlocks:
-    """The smallest blocks whose rows are exact here, for `group` query heads on each key head of width `head_dim`."""
+_KEYS_ELSEWHERE = 2048
+"""That `attend_capped` takes at a time on devices that need no exact blocks: each piece is some launches."""
+
+
+def find_blocks(
+    group: int, head_dim: int, dtype: torch.dtype, device: torch.device, cap: float | None = None
+) -> AttentionBlocks:
+    """The smallest blocks whose rows are exact here, for `group` query heads on each key head of width `head_dim`.
+
+    `cap`: see `attend_capped`; None: `attend` is tried.
+    """
     if device.type != "cpu":
         return _ELSEWHERE
+    attending = attend if cap is None else partial(attend_capped, cap=cap)
     trials = [
-        _Trial(group, head_dim, dtype, of_scores=True),
-        _Trial(group, head_dim, dtype, of_scores=False),
-        _CancellingTrial(group, head_dim, dtype),
+        _Trial(group, head_dim, dtype, attending, of_scores=True),
+        _Trial(group, head_dim, dtype, attending, of_scores=False),
+        _CancellingTrial(group, head_dim, dtype, attending),
     ]
     return next((blocks for blocks in _CANDIDATES if all(trial.is_exact(blocks) for trial in trials)), LARGEST)
 
@@ -84,6 +96,46 @@ def mass_of(q: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
     return scores.logsumexp(3)
 
 
+def attend_capped(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor, blocks: AttentionBlocks, cap: float) -> Tensor:
+    """As `attend`, with ``cap * tanh(score / cap)`` in the place of each score, as Gemma 2 has it.
+
+    torch has no such attention. It is computed in float32, a block of keys at a time, whose sums are added in order, so
+    that a row's bits do not change with the number of keys. No score exceeds `cap`, which is at most 60: so no largest
+    one has to be taken from them before ``e ** score``.
+    """
+    rows = q.shape[2]
+    if rows % blocks.queries:
+        q = F.pad(q, (0, 0, 0, -rows % blocks.queries))
+    wide = q[0].float() * q.shape[3] ** -0.5
+    total, mass = torch.zeros_like(wide), wide.new_zeros(*wide.shape[:2], 1)
+    step = blocks.keys if q.device.type == "cpu" else _KEYS_ELSEWHERE
+    for start in range(0, keys.shape[2], step):
+        some = slice(start, start + step)
+        weights = _capped_weights(wide @ keys[0, :, some].float().transpose(1, 2), mask[:, some], cap)
+        total += weights @ values[0, :, some].float()
+        mass += weights.sum(2, keepdim=True)
+    return (total / mass).to(q.dtype)[None, :, :rows]
+
+
+def _capped_weights(scores: Tensor, mask: Tensor, cap: float) -> Tensor:
+    """``e ** (cap * tanh(score / cap))`` of float32 ``[kv_heads, rows, keys]``, in place; 0 where not seen."""
+    rows = scores.div_(cap).flatten(0, 1)
+    for some in unsplit_rows(rows):
+        rows[some].tanh_()
+    scores.mul_(cap).add_(mask)
+    for some in unsplit_rows(rows):
+        rows[some].exp_()
+    return scores
+
+
+def soften_logits(logits: Tensor, cap: float) -> Tensor:
+    """``cap * tanh(logit / cap)`` of float32 ``[rows, vocab]``, in place, each row as if it were alone."""
+    logits.div_(cap)
+    for some in logits.split(1) if logits.device.type == "cpu" else [logits]:
+        some.copy_(some.tanh())
+    return logits.mul_(cap)
+
+
 def _shares(apart: Tensor) -> Tensor:
     """``1 / (1 + e^-x)`` of ``[kv_heads, rows]``: a query has the same bits beside any others, see `silu_rows`."""
     heads, rows = apart.shape
@@ -120,6 +172,9 @@ def padded(length: int, block: int) -> int:
     return -(-length // block) * block
 
 
+_Attend = Callable[[Tensor, Tensor, Tensor, Tensor, AttentionBlocks], Tensor]
+
+
 class _Trial:
     """One row at the end of some tokens, beside other rows.
 
@@ -127,7 +182,8 @@ class _Trial:
     their order: either in the scores, or in the values, which are of one size and both signs.
     """
 
-    def __init__(self, group: int, head_dim: int, dtype: torch.dtype, *, of_scores: bool) -> None:
+    def __init__(self, group: int, head_dim: int, dtype: torch.dtype, attending: _Attend, *, of_scores: bool) -> None:
+        self._attending = attending
         generator = torch.Generator().manual_seed(0)
 
         def numbers(rows: int, width: int) -> Tensor:
@@ -159,7 +215,8 @@ class _Trial:
         q[:, :, :, before] = self._q
         mask = causal_mask(length - 1 - before, rows, group, blocks, self._keys)
         keys, values = (cache[:, :, : mask.shape[1]] for cache in (self._keys, self._values))
-        return attend(q.flatten(2, 3), keys, values, mask, blocks).unflatten(2, (group, rows))[:, :, :, before]
+        y = self._attending(q.flatten(2, 3), keys, values, mask, blocks)
+        return y.unflatten(2, (group, rows))[:, :, :, before]
 
 
 class _CancellingTrial(_Trial):
@@ -169,8 +226,8 @@ class _CancellingTrial(_Trial):
     where it differs by less than the last bit.
     """
 
-    def __init__(self, group: int, head_dim: int, dtype: torch.dtype) -> None:
-        super().__init__(group, head_dim, dtype, of_scores=False)
+    def __init__(self, group: int, head_dim: int, dtype: torch.dtype, attending: _Attend) -> None:
+        super().__init__(group, head_dim, dtype, attending, of_scores=False)
         generator = torch.Generator().manual_seed(1)
         shape = (1, _HEADS, _MOST_KEYS, head_dim)
         self._all_keys, self._all_values = (torch.randn(shape, generator=generator).to(dtype) for _ in range(2))

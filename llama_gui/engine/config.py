@@ -15,8 +15,12 @@ from llama_gui.vocabulary import SamplingParams
 
 FILE_DTYPES = ("float32", "float16", "bfloat16")
 
-_REFUSED = ("attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention")
-"""What relatives of Gemma 3 have."""
+_CAPS = ("attn_logit_softcapping", "final_logit_softcapping")
+_HIGHEST_CAP = 60.0
+"""Of scores: up to it torch's attention needs no largest score, see `attend_capped`."""
+
+_BIDIRECTIONAL = "use_bidirectional_attention"
+"""What relatives of Gemma have."""
 
 _REFUSED_ELSEWHERE = ("clip_qkv", "use_bias")
 """What the first OLMo had, and OLMoE's config.json has a place for; and what no released ERNIE 4.5 has."""
@@ -88,6 +92,10 @@ class NetworkConfig:
     """Each head has a logit that takes part in the softmax of its scores, and stands for no value (gpt-oss)."""
     stored_kind: str = ""
     """The type that the files hold the experts in, by GGUF's names; "": they are plain (gpt-oss)."""
+    score_cap: float | None = None
+    """Scores come softly near it, at most: they are ``cap * tanh(score / cap)`` (Gemma 2)."""
+    logits_cap: float | None = None
+    """The same of logits."""
 
     @property
     def rotary_dim(self) -> int:
@@ -234,14 +242,20 @@ def _text_family(fields: Fields, otherwise: Family) -> Family:
 
 
 def _with_defaults(fields: Fields, family: Family) -> Fields:
-    """null counts as missing, except for the window, where it means that there is none."""
-    said = {name: value for name, value in fields.values.items() if value is not None or name == "sliding_window"}
+    """null counts as missing, except for the window and caps, where it means that there is none."""
+    or_none = ("sliding_window", *_CAPS)
+    said = {name: value for name, value in fields.values.items() if value is not None or name in or_none}
     return Fields({**family.defaults, **said}, fields.file)
 
 
 def _as_gemma(config: NetworkConfig, fields: Fields) -> NetworkConfig:
     """Gemma scales its embeddings, and its scores by `query_pre_attn_scalar`, which usually is the head dimension."""
     scalar = fields.number("query_pre_attn_scalar", 256.0)
+    scores, logits = (None if fields.values.get(name) is None else fields.number(name) for name in _CAPS)
+    if scores is not None and scores > _HIGHEST_CAP:
+        raise UnsupportedModelError(
+            f"{fields.file}: {_CAPS[0]} is {scores:g}, and at most {_HIGHEST_CAP:g} is supported. Choose another model."
+        )
     return replace(
         _attending(config, scalar**-0.5),
         embedding_scale=math.sqrt(config.hidden_size),
@@ -249,6 +263,8 @@ def _as_gemma(config: NetworkConfig, fields: Fields) -> NetworkConfig:
         norm_shift=1.0,
         rounds_scale=True,
         gate="gelu",
+        score_cap=scores,
+        logits_cap=logits,
     )
 
 
@@ -313,7 +329,8 @@ def _refuse_options(fields: Fields, family: Family) -> None:
     name, known = ("hidden_activation", "gelu_pytorch_tanh") if family.is_gemma else ("hidden_act", "silu")
     if values.get(name, known) != known:
         raise UnsupportedModelError(f"{fields.file}: the activation {shown(values[name])} is not supported.")
-    for name in _REFUSED if family.is_gemma else _REFUSED_ELSEWHERE:
+    of_gemma = (_BIDIRECTIONAL, *(() if family.has_caps else _CAPS))
+    for name in of_gemma if family.is_gemma else _REFUSED_ELSEWHERE:
         if values.get(name):
             raise UnsupportedModelError(f"{fields.file}: {name} is not supported. Choose another model.")
     method = values.get(_QUANTISATION)

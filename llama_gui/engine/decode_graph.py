@@ -104,7 +104,7 @@ class FixedStep:
         spans = self._spans()
         for layer, block in enumerate(self._network.blocks):
             x = block(x, layer, turns[block.rope], spans)
-        self.logits.copy_(self._network.head(self._network.norm(x)))
+        self.logits.copy_(self._network.logits(self._network.norm(x)))
 
     def _spans(self) -> list[Span]:
         window = self._network.config.sliding_window

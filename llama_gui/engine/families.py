@@ -48,6 +48,8 @@ class Family:
     """Layers with a window have a rotation of their own, that of the trained context."""
     is_gemma: bool = False
     """See `config._as_gemma`."""
+    has_caps: bool = False
+    """`attn_logit_softcapping` and `final_logit_softcapping` say how large scores and logits can be (Gemma 2)."""
     experts: ExpertNames | None = None
     """It is a mixture of experts, and their weights have these names in a checkpoint."""
     has_sinks: bool = False
@@ -75,6 +77,15 @@ _MINISTRAL3 = Family(
     defaults={
         "head_dim": 128, "max_position_embeddings": 262144, "num_key_value_heads": 8, "rms_norm_eps": 1e-5,
         "vocab_size": 131072,
+    },
+)  # fmt: skip
+
+_GEMMA2 = Family(
+    "gemma2", mlp_bias=False, window="by pattern", is_gemma=True, has_caps=True,
+    defaults={
+        "attn_logit_softcapping": 50.0, "final_logit_softcapping": 30.0, "head_dim": 256,
+        "max_position_embeddings": 8192, "num_attention_heads": 8, "num_key_value_heads": 4, "sliding_window": 4096,
+        "sliding_window_pattern": 2, "tie_word_embeddings": True, "vocab_size": 256000,
     },
 )  # fmt: skip
 
@@ -188,6 +199,8 @@ FAMILIES: dict[str, Family] = {
     "Phi3ForCausalLM": Family(
         "phi3", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", fused=True, rotates_partly=True
     ),
+    # 2B, 9B, 27B
+    "Gemma2ForCausalLM": _GEMMA2,
     "Gemma3ForCausalLM": _GEMMA3,
     "Olmo2ForCausalLM": _OLMO2,
     "Olmo3ForCausalLM": replace(

@@ -39,6 +39,12 @@ def silu_rows(x: Tensor, y: Tensor) -> None:
     is left behind the last whole vector of each part by scalar code, whose exponential differs in the last bit. So the
     number of rows in a large call is a multiple of the threads; the remaining rows go in calls too small to be split.
     """
+    for some in unsplit_rows(x):
+        torch.ops.aten.silu.out(x[some], out=y[some])
+
+
+def unsplit_rows(x: Tensor) -> list[slice]:
+    """All rows of ``[rows, width]``, as many at a time that no thread gets a part of one; see `silu_rows`."""
     rows, width = x.shape
     few, threads = max(1, (SPLIT_SIZE - 1) // width), torch.get_num_threads()
     whole = rows // threads * threads
@@ -46,9 +52,7 @@ def silu_rows(x: Tensor, y: Tensor) -> None:
         whole = rows
     elif whole * width < threads * SPLIT_SIZE:  # torch would use fewer threads
         whole = 0
-    torch.ops.aten.silu.out(x[:whole], out=y[:whole])
-    for start in range(whole, rows, few):
-        torch.ops.aten.silu.out(x[start : start + few], out=y[start : start + few])
+    return [slice(whole), *(slice(start, start + few) for start in range(whole, rows, few))]
 
 
 def gelu_rows(x: Tensor, y: Tensor) -> None:

@@ -30,6 +30,7 @@ ARCHITECTURES = {
     "qwen3moe": "Qwen3MoeForCausalLM",
     "granitemoe": "GraniteMoeForCausalLM",
     "phi3": "Phi3ForCausalLM",
+    "gemma2": "Gemma2ForCausalLM",
     "gemma3": "Gemma3ForCausalLM",
     "mistral3": "Ministral3ForCausalLM",
     "olmo2": "Olmo2ForCausalLM",
@@ -66,8 +67,10 @@ _REFUSED: dict[str, Any] = {
     "expert_weights_scale": 1.0,
     "leading_dense_block_count": 0,
 }
-_GEMMA_27B = 62
-"""Layers of the one whose scores are not scaled by the width of a head; no field says so."""
+_CAPS = ("attn_logit_softcapping", "final_logit_softcapping")
+
+_GEMMA_27B = {"gemma2.": 46, "gemma3.": 62}
+"""Layers of those whose scores are not scaled by the width of a head; no field says so."""
 
 _SAMPLING = {
     "temperature": "general.sampling.temp",
@@ -142,12 +145,16 @@ class GgufConfig:
         }
 
     def _gemma(self, layers: int, hidden: int) -> dict[str, Any]:
-        """What files of Gemma 3 leave to who reads them."""
-        width = self._integer("attention.key_length")
+        """What files of Gemma leave to who reads them."""
+        width, heads = self._integer("attention.key_length"), self._integer("attention.head_count")
+        scalar = hidden // heads if layers == _GEMMA_27B[self._prefix] else width
+        if self._family.has_caps:
+            caps = {name: self._get(name) for name in _CAPS if self._get(name) is not None}
+            return {"query_pre_attn_scalar": scalar, **caps}
         local = self._fields.number(self._prefix + "rope.freq_base_swa", 10000.0, least=2.0)
         return {
             "rope_parameters": {"full_attention": self._rope(), "sliding_attention": {"rope_theta": local}},
-            "query_pre_attn_scalar": hidden // self._integer("attention.head_count") if layers == _GEMMA_27B else width,
+            "query_pre_attn_scalar": scalar,
         }
 
     def _olmo3(self) -> dict[str, Any]:
@@ -218,6 +225,7 @@ class GgufConfig:
 
     def _refuse_options(self) -> None:
         known = [*(_MULTIPLIERS.values() if self._family.multiplies else ())]
+        known += _CAPS if self._family.has_caps else ()
         known += ["expert_count"] if self._family.experts is not None else []
         known += ["expert_gating_func"] if self._family.has_sinks else []  # llama.cpp knows it of gpt-oss, too
         for key, harmless in _REFUSED.items():
@@ -267,7 +275,9 @@ class GgufConfig:
 
     def _window(self) -> dict[str, Any]:
         if not self._slides:
-            return {"sliding_window": None} if self._family.window == "by pattern" else {}
+            # The first files of Gemma 2 did not say; all of its models have the same.
+            is_left_out = self._family.has_caps and self._get("attention.sliding_window") is None
+            return {"sliding_window": None} if self._family.window == "by pattern" and not is_left_out else {}
         window: dict[str, Any] = {"sliding_window": self._integer("attention.sliding_window")}
         if self._family.window == "always":
             return window

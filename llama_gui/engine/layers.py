@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_beside
+from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_beside, attend_capped
 from llama_gui.engine.gating import Gate, gated_rows
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.native_attention import NativeSpans
@@ -96,7 +96,8 @@ class Attention:
     `norms` (of queries and of keys): for families that norm them before they are rotated, each head (``[head_dim]``),
     or all of them as one (``[heads * head_dim]``). `window`:
     this layer sees only this many tokens. `sinks`: float32 ``[heads]``, a score of each head that takes part in the
-    softmax and stands for no value (Xiao et al. 2023), for families that have some.
+    softmax and stands for no value (Xiao et al. 2023), for families that have some. `cap`: see `attend_capped`; None:
+    scores stay as they are.
     """
 
     def __init__(
@@ -108,6 +109,7 @@ class Attention:
         norms: tuple[RMSNorm, RMSNorm] | None = None,
         window: int | None = None,
         sinks: Tensor | None = None,
+        cap: float | None = None,
     ) -> None:
         self.qkv = qkv
         self.out = out
@@ -116,6 +118,7 @@ class Attention:
         self.norms = norms
         self.window = window
         self.sinks = sinks
+        self.cap = cap
 
     def __call__(self, x: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; writes the new keys and values of `layer` into the caches."""
@@ -125,7 +128,7 @@ class Attention:
         """What comes before `out`: ``[rows, hidden] -> [rows, heads * head_dim]``."""
         q, k, v = self._heads(self.qkv(x), turns)
         if isinstance(spans, NativeSpans):
-            return spans.attend(q, k, v, layer, self.window, self.sinks)
+            return spans.attend(q, k, v, layer, self.window, self.sinks, self.cap)
         lengths = [span.length for span in spans]
         for span, new_k, new_v in zip(spans, k.split(lengths), v.split(lengths), strict=True):
             span.write(layer, new_k, new_v)
@@ -175,6 +178,8 @@ class Attention:
     def _attend_folded(self, q: Tensor, layer: int, span: Span) -> Tensor:
         """Queries ``[1, kv_heads, rows, dim]``: the tokens of each head of a group behind one another, maybe more."""
         seen = (span.keys[layer], span.values[layer], self._mask(span), self.blocks)
+        if self.cap is not None:
+            return attend_capped(q, *seen, self.cap)
         if self.sinks is None:
             return attend(q, *seen)
         sinks = self.sinks.view(self.heads.kv_count, -1).repeat_interleave(span.length, 1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from llama_gui.engine.attention_blocks import causal_mask
+from llama_gui.engine.attention_blocks import causal_mask, soften_logits
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.experts import Experts
 from llama_gui.engine.int8_mlp import Int8MLP
@@ -179,7 +179,7 @@ class Llama:
         if not any(wanted):
             return torch.empty(0, self.config.vocab_size, device=self.device)
         self._plan_rows(len(x))
-        return self.head(self._last_norm(x)).float()
+        return self.logits(self._last_norm(x))
 
     def _last_block(
         self, x: Tensor, turns: Turns, spans: Spans, segments: Sequence[Segment], wanted: Sequence[int]
@@ -221,6 +221,11 @@ class Llama:
         if self._layers is None or self._kernels is None:
             return self.norm(x)
         return self._kernels.norm(x, self.norm.weight, self.norm.eps)
+
+    def logits(self, x: Tensor) -> Tensor:
+        """Float32 ``[rows, vocab]`` of rows ``[rows, hidden]`` behind the last norm."""
+        logits, cap = self.head(x).float(), self.config.logits_cap
+        return logits if cap is None else soften_logits(logits, cap)
 
     def look_up(self, ids: Tensor) -> Tensor:
         """The embedding of `ids` ``[rows]``: ``[rows, hidden]``."""

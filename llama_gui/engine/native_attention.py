@@ -73,11 +73,18 @@ class NativeSpans:
         return self._slots[0].keys.dtype
 
     def attend(
-        self, q: Tensor, k: Tensor, v: Tensor, layer: int, window: int | None, sinks: Tensor | None = None
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        layer: int,
+        window: int | None,
+        sinks: Tensor | None = None,
+        cap: float | None = None,
     ) -> Tensor:
         """Write `k` and `v` ``[rows, kv_heads, dim]`` into the caches, and attend.
 
         ``q [rows, heads, dim] -> [rows, heads * dim]``; rows that do not attend are left as they happen to be.
-        `window`: how many tokens a row sees at most. `sinks`: float32 ``[heads]``, see `Attention`.
+        `window`: how many tokens a row sees at most. `sinks`: float32 ``[heads]``; for it and `cap` see `Attention`.
         """
-        return self._kernels.attend(q, k, v, self._table, layer, window or 0, self.kept_dtype, sinks)
+        return self._kernels.attend(q, k, v, self._table, layer, window or 0, self.kept_dtype, sinks, cap)

@@ -94,7 +94,16 @@ class NativeKernels:
         self._layers = _function(library.llama_gui_layers, _POINTER, _SIZE, *rows[:2], _POINTER, *conversations)
         heads = (_POINTER, _SIZE)
         self._attend = _function(
-            library.llama_gui_attend, *3 * heads, *4 * [_SIZE], ctypes.c_float, *heads, _SIZE, _INT, *2 * [_POINTER]
+            library.llama_gui_attend,
+            *3 * heads,
+            *4 * [_SIZE],
+            ctypes.c_float,
+            *heads,
+            _SIZE,
+            _INT,
+            _POINTER,
+            ctypes.c_float,
+            _POINTER,
         )
 
     @property
@@ -365,6 +374,7 @@ class NativeKernels:
         window: int = 0,
         dtype: torch.dtype = torch.float32,
         sinks: Tensor | None = None,
+        cap: float | None = None,
     ) -> Tensor:
         """Write new keys and values into caches, and attend to them and those before: float32 ``[rows, heads * dim]``.
 
@@ -374,17 +384,17 @@ class NativeKernels:
         ``[layers, kv_heads, capacity, kept_width]`` of `dtype`, how many numbers a layer and a head of them take, and
         how many of its last rows attend. Others are not written in the result.
         `window`: how many tokens a row sees at most, 0 for all. `sinks`: float32 ``[heads]``, a score of each head
-        that stands for no value. All arithmetic is float32, but where the CPU
-        `rounds_rows`, `dtype` is bfloat16 and `dim` a multiple of sixteen, queries and the weights of the values are
-        rounded to bfloat16 first. In int8, see `kv_cache.kept_width`, queries are rounded to eight bits and weights to
-        sixteen, and multiplied exactly.
+        that stands for no value. `cap`: scores are ``cap * tanh(score / cap)``.
+        All arithmetic is float32, but where the CPU `rounds_rows`, `dtype` is bfloat16 and `dim` a multiple of sixteen,
+        queries and the weights of the values are rounded to bfloat16 first. In int8, see `kv_cache.kept_width`, queries
+        are rounded to eight bits and weights to sixteen, and multiplied exactly.
         """
         rows, heads, dim = q.shape
         y = torch.empty(rows, heads * dim)
         inputs = (q.data_ptr(), q.stride(0), k.data_ptr(), k.stride(0), v.data_ptr(), v.stride(0))
         sizes = (heads, k.shape[1], dim, window)
         conversations = (spans.data_ptr(), len(spans), layer, _CACHE_KINDS[dtype])
-        _check(self._attend(*inputs, *sizes, dim**-0.5, *conversations, _address(sinks), y.data_ptr()))
+        _check(self._attend(*inputs, *sizes, dim**-0.5, *conversations, _address(sinks), cap or 0.0, y.data_ptr()))
         return y
 
     def norm(self, x: Tensor, weight: Tensor, eps: float) -> Tensor:

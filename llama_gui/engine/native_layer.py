@@ -64,6 +64,7 @@ class _Layer(ctypes.Structure):
         *((name, _Number) for name in ("heads", "kv_heads", "dim", "window", "rotary_dim", "gate", "whole_norms")),
         ("experts", ctypes.POINTER(_Experts)),
         ("sinks", _Address),
+        ("cap", ctypes.c_double),
     )
 
 
@@ -146,6 +147,7 @@ class NativeLayer:
             of_heads[0] is not None and len(of_heads[0].weight) != attention.heads.dim,
             None if experts is None else ctypes.pointer(_experts(experts)),
             *_addresses(attention.sinks),
+            attention.cap or 0.0,
         )
 
     @property

@@ -228,9 +228,9 @@ def passes_right(kernels: NativeKernels) -> bool:
 
 
 def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
-    """With GELU, as Gemma has it, also with norms behind attention and MLP; clamped, as gpt-oss has it, with sinks.
+    """With GELU, as Gemma has it, also with norms behind attention and MLP, and capped scores.
 
-    `experts`: so many, or an MLP.
+    Clamped, as gpt-oss has it, with sinks. `experts`: so many, or an MLP.
     """
     generator = torch.Generator().manual_seed(0)
     rows, hidden, inner, heads = 7, 64, 96, Heads(4, 2, 16)
@@ -244,7 +244,8 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
     norms = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)
     after = (RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)) if gate == "gelu" else None
     sinks = numbers(heads.count) if gate == "clamped" else None
-    attention = Attention(linear(128, hidden), linear(hidden, hidden), heads, NATIVE_BLOCKS, sinks=sinks)
+    cap = 1.0 if gate == "gelu" else None
+    attention = Attention(linear(128, hidden), linear(hidden, hidden), heads, NATIVE_BLOCKS, sinks=sinks, cap=cap)
     mlps = [MLP(linear(2 * inner, hidden), linear(hidden, inner), gate) for _ in range(experts or 1)]
     mlp, mixture = mlps[0], None
     if experts:

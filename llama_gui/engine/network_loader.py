@@ -88,7 +88,8 @@ class NetworkLoader:
         if self._kernels is not None and serves(self._dtype, config.head_dim):
             self._blocks = NATIVE_BLOCKS
         else:
-            self._kernels, self._blocks = None, find_blocks(group, config.head_dim, self._dtype, self._device)
+            self._kernels = None
+            self._blocks = find_blocks(group, config.head_dim, self._dtype, self._device, config.score_cap)
         embedding, head = self._vocabulary()
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
@@ -133,6 +134,7 @@ class NetworkLoader:
             self._head_norms(prefix) if config.qk_norm else None,
             config.sliding_window if layer in config.sliding_layers else None,
             self._sinks(prefix) if config.has_sinks else None,
+            config.score_cap,
         )
         mlp = self._mlp(prefix) if config.experts is None else self._experts(prefix, config.experts)
         norm, mlp_norm = self._pre_norms(prefix, attention.qkv, mlp.linears[-2]) if config.pre_norms else (None, None)

@@ -10,8 +10,9 @@ from llama_gui.errors import BrokenModelError
 
 _MOST = 2**31 - 1
 
-_GEMMA3 = {"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 262208}
-"""What its config.json need not say."""
+_GEMMA2 = {"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 256000}
+_GEMMA3 = {**_GEMMA2, "vocab_size": 262208}
+"""What their config.json need not say."""
 
 
 _ACTIVE = re.compile(r"\ba(\d+(?:\.\d+)?)([bm])\b", re.ASCII | re.IGNORECASE)
@@ -44,7 +45,7 @@ class Matrix:
 class ModelShape:
     """A Llama or a relative. `is_tied`: one matrix is both embedding and vocabulary projection on disk.
 
-    `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma 3 does. `is_olmo`: all
+    `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma does. `is_olmo`: all
     heads are normed as one. `experts`: how
     many MLPs of width `inner` a layer has, of which a token goes through `chosen`. `is_gpt_oss`: everything but the
     vocabulary has a bias, and each head a sink; `is_packed`: its files hold the experts in MXFP4.
@@ -75,9 +76,12 @@ class ModelShape:
             BrokenModelError: a field is missing or cannot be.
         """
         kind, inner = config.get("model_type"), config.get("text_config")
-        is_gemma = kind in ("gemma3", "gemma3_text")
-        if is_gemma:  # with pictures, the network for text is described by a part
+        is_gemma3 = kind in ("gemma3", "gemma3_text")
+        is_gemma = is_gemma3 or kind == "gemma2"
+        if is_gemma3:  # with pictures, the network for text is described by a part
             config = {**_GEMMA3, **(inner if isinstance(inner, dict) else config)}
+        elif is_gemma:
+            config = {**_GEMMA2, **config}
         elif isinstance(inner, dict):
             config = {**config, **inner}
         heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
@@ -96,7 +100,7 @@ class ModelShape:
             head_dim=_integer(config, "head_dim", 64 if is_gpt_oss else default_head),
             is_tied=config.get("tie_word_embeddings", kind in ("smollm3", "ernie4_5") or is_gemma) is True,
             has_qkv_bias=kind == "qwen2" or config.get("attention_bias", is_gpt_oss or kind == "seed_oss") is True,
-            has_head_norms=kind in ("qwen3", "qwen3_moe", "exaone4") or is_gemma,
+            has_head_norms=kind in ("qwen3", "qwen3_moe", "exaone4") or is_gemma3,
             has_post_norms=is_gemma,
             experts=experts[0],
             chosen=experts[1],

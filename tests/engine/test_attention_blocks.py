@@ -12,9 +12,11 @@ from llama_gui.engine.attention_blocks import (
     AttentionBlocks,
     attend,
     attend_beside,
+    attend_capped,
     causal_mask,
     find_blocks,
     mass_of,
+    soften_logits,
 )
 
 CPU = torch.device("cpu")
@@ -73,6 +75,47 @@ def test_a_row_has_the_same_bits_in_every_piece_of_a_prompt(dtype, dim):
         for start in starts:
             length = min(piece, total - start)
             assert torch.equal(read(start, length), whole[:, :, :, start : start + length]), (piece, start)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize(("start", "length", "window"), [(0, 5, None), (255, 1, None), (600, 33, 40)])
+def test_scores_are_capped(dtype, start, length, window):
+    group, dim, cap = 3, 16, 5.0
+    mask = causal_mask(start, length, group, BLOCKS, torch.empty(0, dtype=dtype), window)
+    keys, values = (numbers(1, 2, mask.shape[1], dim, dtype=dtype, seed=seed) for seed in (1, 2))
+    q = 10 * numbers(1, 2, group * length, dim, dtype=dtype, seed=3)
+    scores = (q.double() @ keys.double().transpose(2, 3)) / dim**0.5
+    capped = cap * (scores / cap).tanh() + mask.double()[: group * length]
+    got = attend_capped(q, keys, values, mask, BLOCKS, cap)
+    assert got.dtype == dtype
+    error = 1e-5 if dtype == torch.float32 else 0.02
+    torch.testing.assert_close(got, (capped.softmax(3) @ values.double()).to(dtype), rtol=error, atol=error)
+
+
+@pytest.mark.parametrize(("dtype", "dim"), [(torch.float32, 32), (torch.bfloat16, 256)], ids=str)
+def test_a_capped_row_has_the_same_bits_in_every_piece_of_a_prompt(dtype, dim):
+    group, heads, total, cap = 2, 2, 1024, 4.0
+    blocks = find_blocks(group, dim, dtype, CPU, cap)
+    assert blocks.is_exact
+    keys, values = numbers(1, heads, total, dim, dtype=dtype), numbers(1, heads, total, dim, dtype=dtype, seed=2)
+    queries = 3 * numbers(1, heads, group, total, dim, dtype=dtype, seed=3)
+
+    def read(start, length):
+        mask = causal_mask(start, length, group, blocks, keys, 300)
+        seen = keys[:, :, : mask.shape[1]], values[:, :, : mask.shape[1]]
+        y = attend_capped(queries[:, :, :, start : start + length].flatten(2, 3), *seen, mask, blocks, cap)
+        return y.unflatten(2, (group, length))
+
+    whole = read(0, total)
+    for start, length in ((0, 1), (255, 1), (1023, 1), (97, 7), (256, 64), (500, 300)):
+        assert torch.equal(read(start, length), whole[:, :, :, start : start + length]), start
+
+
+def test_a_row_of_capped_logits_has_the_same_bits_beside_others():
+    logits = 40 * numbers(7, 32003)
+    alone = [soften_logits(row[None].clone(), 30.0) for row in logits]
+    torch.testing.assert_close(torch.cat(alone), 30 * (logits / 30).tanh())
+    assert torch.equal(soften_logits(logits.clone(), 30.0), torch.cat(alone))
 
 
 def test_a_kernel_that_is_never_exact_is_said_to_be_none(monkeypatch):

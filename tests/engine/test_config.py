@@ -187,6 +187,34 @@ def test_what_relatives_of_gemma_3_have(read, changes, said):
         read(**GEMMA, **changes)
 
 
+GEMMA2 = {"architectures": None, "model_type": "gemma2", "num_hidden_layers": 5, "hidden_act": ...}
+
+
+def test_gemma_2_caps_scores_and_logits(read):
+    config = read(**GEMMA2)
+    assert (config.score_cap, config.logits_cap) == (50.0, 30.0)
+    assert (config.head_dim, config.sliding_window, config.tie_word_embeddings) == (256, 4096, True)
+    assert config.sliding_layers == frozenset({0, 2, 4})
+    assert config.local_rope is None
+    assert not config.qk_norm
+    config = read(**GEMMA2, attn_logit_softcapping=None, final_logit_softcapping=7)
+    assert (config.score_cap, config.logits_cap) == (None, 7.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "said"),
+    [
+        ({"attn_logit_softcapping": 0}, BrokenModelError, "attn_logit_softcapping is 0"),
+        ({"final_logit_softcapping": "30"}, BrokenModelError, "final_logit_softcapping is '30'"),
+        ({"attn_logit_softcapping": 61}, UnsupportedModelError, "attn_logit_softcapping is 61, and at most 60"),
+        ({"use_bidirectional_attention": True}, UnsupportedModelError, "use_bidirectional_attention"),
+    ],
+)
+def test_what_gemma_2_cannot_have(read, changes, error, said):
+    with pytest.raises(error, match=said):
+        read(**GEMMA2, **changes)
+
+
 def test_ernie_with_biases_is_refused(read):
     assert read(architectures=["Ernie4_5ForCausalLM"], model_type="ernie4_5", use_bias=False).paired
     with pytest.raises(UnsupportedModelError, match="use_bias is not supported"):

@@ -103,6 +103,7 @@ def accept(segments):
                 "smollm3",
                 "granite",
                 "phi4-mini",
+                "gemma2",
                 "gemma3",
                 "olmo3",
                 "ministral3",

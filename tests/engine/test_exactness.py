@@ -25,6 +25,8 @@ SHAPES_AND_DTYPES = [
     *(("mistral", "float32"), ("mistral", "bfloat16"), ("qwen2", "bfloat16"), ("qwen3", "float32")),
     *itertools.product(("smollm3", "phi4-mini"), ("bfloat16",)),
     *itertools.product(("gemma3",), ("float32", "bfloat16", "int8")),
+    # Scores and logits are capped.
+    *itertools.product(("gemma2",), ("float32", "bfloat16", "int8", "int4", "bfloat16/int8")),
     # Heads are normed as one, and what goes into a layer is not.
     *itertools.product(("olmo3",), ("float32", "bfloat16", "int8")),
     # How experts are chosen is all that mixtures differ in: each way to multiply once.

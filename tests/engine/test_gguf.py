@@ -209,6 +209,21 @@ def test_how_the_largest_scales_its_scores(tmp_path):
     assert [rope.attention_factor for rope in config.ropes] == [2**0.25, 2**0.25]
 
 
+def test_how_the_largest_of_gemma_2_scales_its_scores(tmp_path):
+    sizes = {"num_hidden_layers": 46, "hidden_size": 64, "head_dim": 32, "intermediate_size": 8}
+    folder = write_tiny_llama(tmp_path / "model", "gemma2", query_pre_attn_scalar=16, **sizes)
+    config = GgufModel(write_gguf(folder, tmp_path / "tiny.gguf")).config
+    assert [rope.attention_factor for rope in config.ropes] == [2**0.25]
+
+
+def test_the_first_files_of_gemma_2_do_not_say_what_all_have(tiny_folder, tmp_path):
+    said = ("attention.sliding_window", "attn_logit_softcapping", "final_logit_softcapping")
+    file = write_gguf(tiny_folder("gemma2"), tmp_path / "tiny.gguf", fields={f"gemma2.{name}": None for name in said})
+    config = GgufModel(file).config
+    assert (config.sliding_window, config.score_cap, config.logits_cap) == (4096, 50.0, 30.0)
+    assert config.sliding_layers == frozenset({0, 2})
+
+
 def test_a_norm_that_is_missing_is_named_as_in_the_file(tmp_path, tiny_folder):
     file = write_gguf(tiny_folder("gemma3"), tmp_path / "tiny.gguf")
     content = file.read_bytes()

@@ -64,11 +64,12 @@ def attended(
     pieces: Sequence[int],
     window: int | None,
     sinks: Tensor | None = None,
+    cap: float | None = None,
 ) -> Tensor:
     slot, parts, done = slot_for(rows, dtype), list[Tensor](), 0
     for length in pieces:
         some = [part[done : done + length] for part in rows]
-        parts.append(NativeSpans(kernels, [(slot, length)]).attend(*some, 0, window, sinks))
+        parts.append(NativeSpans(kernels, [(slot, length)]).attend(*some, 0, window, sinks, cap))
         done += length
         slot.tokens = [1] * done
     check_kept(slot, rows)
@@ -84,7 +85,7 @@ def as_kept(kernels: NativeKernels, rows: Rows, dtype: torch.dtype) -> Rows:
     return rows[0], *kept_heads(slot, len(rows[0]), rows[1].shape[2])
 
 
-def by_torch(rows: Rows, window: int | None, sinks: Tensor | None = None) -> Tensor:
+def by_torch(rows: Rows, window: int | None, sinks: Tensor | None = None, cap: float | None = None) -> Tensor:
     """In float64."""
     q, k, v = (part.double() for part in rows)
     group = q.shape[1] // k.shape[1]
@@ -93,6 +94,8 @@ def by_torch(rows: Rows, window: int | None, sinks: Tensor | None = None) -> Ten
     behind = places.unsqueeze(1) - places
     hidden = (behind < 0) | (behind >= (window or len(q)))
     scores = torch.einsum("qhd,khd->hqk", q, k) / math.sqrt(q.shape[2])
+    if cap is not None:
+        scores = cap * (scores / cap).tanh()
     scores = scores.masked_fill(hidden, -math.inf)
     if sinks is not None:
         scores = torch.cat((scores, sinks.double().view(-1, 1, 1).expand(-1, len(q), 1)), 2)
@@ -142,6 +145,43 @@ def test_a_sink_takes_its_share_and_gives_nothing(
     assert (got - want).square().mean().sqrt() < mean_error
     for pieces in ([1] * 70 + [80], [16, 17, 1, 1, 65, 49, 1]):
         assert torch.equal(attended(kernels, rows, dtype, pieces, window, sinks), got)
+
+
+@pytest.mark.parametrize("cap", [1.5, 50.0])
+@pytest.mark.parametrize("window", [None, 9])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(("heads", "kv_heads", "dim"), [(8, 2, 64), (6, 2, 24), (4, 2, 256)], ids=str)
+def test_scores_are_capped(
+    kernels: NativeKernels, heads: int, kv_heads: int, dim: int, dtype: torch.dtype, window: int | None, cap: float
+):
+    rows = rows_of(150, heads, kv_heads, dim)
+    rows = (rows[0] * cap, *rows[1:])  # so that some scores come near the cap, and some are near zero
+    got = attended(kernels, rows, dtype, [150], window, cap=cap)
+    q, k, v = as_kept(kernels, rows, dtype)
+    error, mean_error = 5e-5, 5e-6
+    if kernels.rounds_rows and dtype == torch.bfloat16 and dim % 16 == 0:
+        q, error, mean_error = q.bfloat16().float(), 0.02, 2e-3
+    elif dtype == torch.int8:  # a query can come to another side of the middle between two levels
+        q, error, mean_error = rounded_queries(q), 0.4, 5e-3
+    want = by_torch((q, k, v), window, cap=cap)
+    torch.testing.assert_close(got, want, rtol=0, atol=error)
+    assert (got - want).square().mean().sqrt() < mean_error
+    assert (by_torch((q, k, v), window) - want).square().mean().sqrt() > 10 * mean_error
+    for pieces in ([1] * 70 + [80], [16, 17, 1, 1, 65, 49, 1]):
+        assert torch.equal(attended(kernels, rows, dtype, pieces, window, cap=cap), got)
+
+
+def test_a_cap_holds_scores_of_any_size(kernels: NativeKernels):
+    """Two keys: the share of the second tells its score, beside that of the first, which is 0."""
+    sizes = torch.tensor([1e-30, 1e-6, 1e-4, 0.01, 0.3, 1.0, 20.0, 49.0, 100.0, 1e4, 3e38])
+    values = torch.stack((torch.zeros(8), torch.ones(8))).unsqueeze(1)
+    for cap in (1.0, 7.0, 30.0):
+        for score in torch.cat((sizes, -sizes)).tolist():
+            q, k = torch.zeros(2, 1, 8), torch.zeros(2, 1, 8)
+            q[1, 0, 0], k[1, 0, 0] = score / 1e4, 1e4 * 8**0.5  # a finite product, or an infinite one
+            share = attended(kernels, (q, k, values), torch.float32, [2], None, cap=cap)[1, 0].double()
+            want = cap * torch.tanh(torch.tensor(score, dtype=torch.float64) / cap)
+            torch.testing.assert_close(share, want.sigmoid(), rtol=1e-5, atol=0)
 
 
 def test_a_sink_of_any_size(kernels: NativeKernels):

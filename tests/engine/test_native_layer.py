@@ -94,7 +94,7 @@ class Fixture:
         if olmo:
             of_heads = self._norm(widths[0]), self._norm(widths[1])
         sinks = 3 * torch.randn(heads.count, generator=torch.Generator().manual_seed(8)) if gpt_oss else None
-        attention = Attention(qkv, out, heads, NATIVE_BLOCKS, of_heads, window, sinks)
+        attention = Attention(qkv, out, heads, NATIVE_BLOCKS, of_heads, window, sinks, 0.5 if gemma else None)
         operands = [operands_of(linear) for linear in (qkv, out, mlps[0].gate_up, mlps[0].down)]
         after: tuple[RMSNorm, RMSNorm] | None = None
         if gemma or olmo:
@@ -225,7 +225,7 @@ def test_as_its_operations_do_it(kernels: NativeKernels, form: str | tuple[str, 
 
 
 @pytest.mark.parametrize("form", ["bfloat16", "int8", "Q4_K", ("int4", "int8")], ids=str)
-def test_norms_behind_attention_and_mlp_and_another_gate(kernels: NativeKernels, form: str | tuple[str, str]):
+def test_norms_behind_attention_and_mlp_another_gate_and_a_cap(kernels: NativeKernels, form: str | tuple[str, str]):
     layer = Fixture(kernels, form, head_norms=True, bias=True, gemma=True)
     rows, cuts = conversations(37, 3), [(30, 0), (1, 3), (6, 0)]
     want, _ = layer.run(layer.plain, rows, cuts)
@@ -234,6 +234,9 @@ def test_norms_behind_attention_and_mlp_and_another_gate(kernels: NativeKernels,
         assert near(ours, theirs, error_of(kernels, form))
     plain, _ = layer.run(replace(layer.plain, post_norms=None), rows, cuts)
     assert not near(plain[0], want[0], 0.1)
+    layer.plain.attention.cap = None
+    uncapped, _ = layer.run(layer.plain, rows, cuts)
+    assert not near(uncapped[0], want[0], 0.03)
 
 
 @pytest.mark.parametrize("form", ["bfloat16", "codes", "int8", "Q4_K", ("int4", "int8")], ids=str)

@@ -127,6 +127,14 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "Gemma 3 that says little": ("gemma3", dict.fromkeys((
         "rope_theta", "rope_local_base_freq", "query_pre_attn_scalar", "hidden_activation", "dtype",
         "max_position_embeddings"), ...)),
+    "Gemma 2 27B": ("gemma2", {"query_pre_attn_scalar": 8, "num_attention_heads": 4, "attention_bias": True}),
+    "Gemma 2 without caps": ("gemma2", {"attn_logit_softcapping": None, "final_logit_softcapping": None}),
+    "Gemma 2 that caps logits only": ("gemma2", {"attn_logit_softcapping": None}),
+    "Gemma 2 that lists its layers, untied": (
+        "gemma2", {"layer_types": [*3 * ["full_attention"], "sliding_attention"], "tie_word_embeddings": False}),
+    "Gemma 2 that says little": ("gemma2", dict.fromkeys((
+        "rope_theta", "query_pre_attn_scalar", "hidden_activation", "dtype", "max_position_embeddings",
+        "attn_logit_softcapping", "final_logit_softcapping", "tie_word_embeddings"), ...)),
     "OLMo 2 with biases, tied": ("olmo2", {"attention_bias": True, "tie_word_embeddings": True}),
     "OLMo 2 with a head_dim of its own": ("olmo2", {"head_dim": 24, "num_key_value_heads": 4}),
     "OLMo 3 that says little": ("olmo3", dict.fromkeys((

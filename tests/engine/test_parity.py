@@ -160,3 +160,12 @@ def test_chat_prompt(load, tiny_folder, shape):
     assert engine.apply_chat_template(messages) == text
     assert engine.apply_chat_template(messages, tokenize=True) == ids
     assert engine.measure(GenerateRequest(messages=messages)).tokens == len(ids)
+
+
+def test_a_template_that_knows_no_system_role_gets_its_words_in_the_users_turn(load):
+    """As Gemma 2, and as Gemma 3's template does by itself."""
+    messages = [Message("system", "Be brief."), Message("user", "Hi, Zoë!"), Message("assistant", "Hello"),
+                Message("user", "Why?")]  # fmt: skip
+    text = load("gemma2").apply_chat_template(messages)
+    assert text == load("gemma3").apply_chat_template(messages)
+    assert text.startswith("<bos><start_of_turn>user\nBe brief.\n\nHi, Zoë!<end_of_turn>")

@@ -23,6 +23,7 @@ ARCHITECTURES = {
     "SmolLM3ForCausalLM": "smollm3",
     "GraniteForCausalLM": "granite",
     "Phi3ForCausalLM": "phi3",
+    "Gemma2ForCausalLM": "gemma2",
     "Gemma3ForCausalLM": "gemma3",
     "MixtralForCausalLM": "llama",
     "Qwen3MoeForCausalLM": "qwen3moe",
@@ -146,7 +147,9 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         "rope.freq_base": float(rope.get("rope_theta", config.get("rope_theta", 10000.0))),
         "vocab_size": config["vocab_size"],
     }
-    if arch == "gemma3":
+    if arch == "gemma2":
+        values |= {name: config[name] for name in ("attn_logit_softcapping", "final_logit_softcapping")}
+    if arch in ("gemma2", "gemma3"):
         del values["rope.dimension_count"]
     if rope.get("rope_type") in ("linear", "yarn"):
         values |= {"rope.scaling.type": rope["rope_type"], "rope.scaling.factor": float(rope["factor"])}
@@ -249,7 +252,7 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
                 weight = _paired(weight, heads)
             if arch in PAIRED and ".k_proj." in name:
                 weight = _paired(weight, kv_heads)
-            if arch == "gemma3" and name.endswith("norm.weight"):
+            if arch in ("gemma2", "gemma3") and name.endswith("norm.weight"):
                 weight = weight + 1
             target = names.get_name(name, try_suffixes=(".weight", ".bias"))
             assert target is not None, name

@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 from llama_gui.engine.config import load_config
 from llama_gui.engine.weight_shapes import weight_shapes
 from tests.fakes.tiny_tokenizers import (
+    GEMMA2_TEMPLATE,
     GEMMA_TEMPLATE,
     HARMONY_TEMPLATE,
     LLAMA3_TEMPLATE,
@@ -25,13 +26,13 @@ from tests.fakes.tiny_tokenizers import (
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3",
-    "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie",
+    "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
     "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "olmo2", "olmo3", "olmoe",
-    "seed-oss", "exaone4", "ernie",
+    "seed-oss", "exaone4", "ernie", "gemma2",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
@@ -107,6 +108,11 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                "hidden_act": None, "hidden_activation": "gelu_pytorch_tanh", "sliding_window": 36,
                "rope_theta": 1e6, "rope_local_base_freq": 1e4,
                "rope_scaling": {"rope_type": "linear", "factor": 8.0}},
+    # Every other layer sees all. Caps are so small that scores and logits come near them.
+    "gemma2": {"architectures": ["Gemma2ForCausalLM"], "model_type": "gemma2", "num_hidden_layers": 4,
+               "head_dim": 32, "query_pre_attn_scalar": 32, "rms_norm_eps": 1e-6, "hidden_act": "gelu_pytorch_tanh",
+               "hidden_activation": "gelu_pytorch_tanh", "sliding_window": 36, "rope_theta": 1e4,
+               "attn_logit_softcapping": 0.7, "final_logit_softcapping": 2.0},
     # Mixtures: as older and newer files name their numbers, one with a weight for each expert, one with stacks.
     "mixtral": {"architectures": ["MixtralForCausalLM"], "model_type": "mixtral", "sliding_window": None,
                 "num_local_experts": 4, "num_experts_per_tok": 2, "rope_theta": 1e6, "pad_token_id": None},
@@ -164,8 +170,9 @@ def write_tiny_llama(
     The head's rows of control tokens are zero, so that a greedy answer does not end by chance.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if shape == "gemma3":
-        tokenizer, bos, eos, template = gemma_tokenizer(), "<bos>", "<eos>", GEMMA_TEMPLATE
+    if shape in ("gemma2", "gemma3"):
+        template = GEMMA2_TEMPLATE if shape == "gemma2" else GEMMA_TEMPLATE
+        tokenizer, bos, eos = gemma_tokenizer(), "<bos>", "<eos>"
     elif shape == "gpt-oss":
         tokenizer, bos, eos, template = harmony_tokenizer(), "<|startoftext|>", "<|return|>", HARMONY_TEMPLATE
     elif shape in ("tinyllama", "llama-2", "mistral", "mixtral", "ernie"):

@@ -26,6 +26,7 @@ ZEPHYR_TEMPLATE = (
 )
 """As TinyLlama has it: no beginning token."""
 
+GEMMA2_TEMPLATE = (Path(__file__).parent / "chat_templates" / "gemma2.jinja").read_text(encoding="utf-8")
 GEMMA_TEMPLATE = (Path(__file__).parent / "chat_templates" / "gemma3.jinja").read_text(encoding="utf-8")
 
 CORPUS = [

@@ -20,6 +20,7 @@ typedef struct {
     float *y;  /* [rows][heads][dim] */
     Kind kind; /* of the keys and values of all conversations */
     const float *sinks; /* of each head, or NULL: a score that stands for no value */
+    float cap;          /* scores are `softly_capped`; 0: they are not */
 } Attention;
 
 /* Bytes of a head of a token in a cache: its numbers; behind those in eight bits their scale, in float32. */
@@ -71,6 +72,11 @@ INLINE void scores_of(const float *const q[2], const float *keys, ptrdiff_t coun
         _mm_storeu_ps(scores[0] + j, _mm256_castps256_ps128(found));
         _mm_storeu_ps(scores[1] + j, _mm256_extractf128_ps(found, 1));
     }
+}
+
+/* The first `count` scores, and what is beside them up to the next multiple of eight. In all attention, whatever its registers. */
+static void cap_scores(float *scores, ptrdiff_t count, float cap) {
+    for (ptrdiff_t j = 0; j < count; j += 8) _mm256_storeu_ps(scores + j, softly_capped(_mm256_loadu_ps(scores + j), cap));
 }
 
 typedef struct {
@@ -215,6 +221,7 @@ static void attend_some(const Attention *a, const Span *span, const char *all_ke
                 const Share keys_of = keys_seen(a, span->start + first + (i + n) / group, block);
                 const ptrdiff_t from = keys_of.begin, to = keys_of.end;
                 if (to <= from) continue;
+                if (a->cap > 0) cap_scores(scores[n], there, a->cap);
                 soften(scores[n], from, to, dim, &seen[i + n]);
                 ptrdiff_t d = 0;
                 for (; d + 64 <= dim; d += 64)

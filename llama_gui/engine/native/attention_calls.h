@@ -118,8 +118,8 @@ static void attend_in_team(const Attention *a, const Span *spans, ptrdiff_t coun
 EXPORT int llama_gui_attend(const float *q, ptrdiff_t q_stride, const float *k, ptrdiff_t k_stride, const float *v,
                                  ptrdiff_t v_stride, ptrdiff_t heads, ptrdiff_t kv_heads, ptrdiff_t dim, ptrdiff_t window,
                                  float scale, const Span *spans, ptrdiff_t count, ptrdiff_t layer, int kind,
-                                 const float *sinks, float *y) {
-    const Attention a = {q, k, v, q_stride, k_stride, v_stride, heads, kv_heads, dim, window, scale, y, (Kind)kind, sinks};
+                                 const float *sinks, float cap, float *y) {
+    const Attention a = {q, k, v, q_stride, k_stride, v_stride, heads, kv_heads, dim, window, scale, y, (Kind)kind, sinks, cap};
     int failed = 0;
 #pragma omp parallel
     attend_in_team(&a, spans, count, layer, &failed);

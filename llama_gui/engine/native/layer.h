@@ -43,6 +43,7 @@ typedef struct {
     int64_t whole_norms; /* q_norm and k_norm are of all heads as one */
     const Experts *experts; /* or NULL */
     const float *sinks;     /* of each head, or NULL; see `put_seen` */
+    double cap;             /* of scores, or 0; see `cap_scores` */
 } Layer;
 
 /* Rows as the products need them: with a scale for each row, with one for each block of it, and arranged (`arrange_row`). */
@@ -381,7 +382,7 @@ static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, 
         .q = space->y, .k = space->y + k, .v = space->y + v, .q_stride = stride, .k_stride = stride, .v_stride = stride,
         .heads = layer->heads, .kv_heads = layer->kv_heads, .dim = dim, .window = layer->window,
         .scale = 1.0f / __builtin_sqrtf((float)dim), .y = space->inner, .kind = all->kept,
-        .sinks = layer->sinks,
+        .sinks = layer->sinks, .cap = (float)layer->cap,
     };
     enter(&layer->qkv, all->x, layer->attention_norm, layer->eps, all->rows, space);
     multiply_prepared(&layer->qkv, space, all->rows, space->y, 0);

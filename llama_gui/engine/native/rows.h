@@ -23,6 +23,24 @@ INLINE __m256 exponential(__m256 x) {
     return _mm256_andnot_ps(vanishes, x);
 }
 
+/* cap * tanh(x / cap); NaN stays NaN. Of m = e^(-2 |x / cap|) - 1, which must not lose what small numbers differ from 1 by,
+ * tanh is -m / (2 + m). */
+INLINE __m256 softly_capped(__m256 x, float cap) {
+    const __m256 signs = _mm256_set1_ps(-0.0f), two = _mm256_set1_ps(2.0f);
+    const __m256 size = _mm256_max_ps(_mm256_set1_ps(-80.0f), _mm256_mul_ps(size_of(x), _mm256_set1_ps(-2.0f / cap)));
+    const __m256 n = _mm256_round_ps(_mm256_mul_ps(size, _mm256_set1_ps(1.44269504f)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    __m256 r = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), size);
+    r = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), r);
+    __m256 p = _mm256_set1_ps(exponential_terms[0]);
+    UNROLL for (int i = 1; i < EXPONENTIAL_TERMS; i++) p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(exponential_terms[i]));
+    p = _mm256_fmadd_ps(p, _mm256_mul_ps(r, r), r); /* e^r - 1 */
+    const __m256 power =
+        _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23));
+    const __m256 m = _mm256_fmadd_ps(power, p, _mm256_sub_ps(power, _mm256_set1_ps(1.0f)));
+    const __m256 found = _mm256_div_ps(_mm256_mul_ps(m, _mm256_set1_ps(-cap)), _mm256_add_ps(two, m));
+    return _mm256_or_ps(found, _mm256_and_ps(signs, x));
+}
+
 INLINE __m256 silu(__m256 x) {
     const __m256 one = _mm256_set1_ps(1.0f);
     return _mm256_div_ps(x, _mm256_add_ps(one, exponential(_mm256_sub_ps(_mm256_setzero_ps(), x))));

@@ -245,6 +245,7 @@ static void attend_whole_block(const Attention *a, const Factors *q, const Share
     const Bytes all = {keys, next.keys, KEYS, dim, {0, dim / 4}, scales_of(keys, dim)};
     if (is_wide) upper_tiles[queries - 1](&all, &of_keys, 0); /* all KEYS at once */
     else multiply_bytes(&all, &of_keys, queries, 0);
+    for (int r = 0; a->cap > 0 && r < queries; r++) cap_scores(scores[r], KEYS, a->cap);
     Share seen_of = {KEYS, 0}; /* by any of them */
     for (int r = 0; r < queries; r++) {
         const Share some = keys_of[r];

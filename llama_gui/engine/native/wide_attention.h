@@ -220,6 +220,7 @@ static void attend_wide_block(const Attention *a, const float *const *q, const S
     float scores[FOUR_QUERIES][KEYS] __attribute__((aligned(ALIGNMENT)));
     const float (*const weights)[KEYS] = (const float (*)[KEYS])scores;
     (queries == FOUR_QUERIES ? wide_scores_4 : wide_scores_1)(q, block->keys, a->dim, a->scale, block->next.keys, scores);
+    for (int r = 0; a->cap > 0 && r < queries; r++) cap_scores(scores[r], KEYS, a->cap);
     for (int r = 0; r < queries; r++)
         if (keys_of[r].begin < keys_of[r].end) wide_soften(scores[r], keys_of[r].begin, keys_of[r].end, a->dim, &seen[r]);
     if (are_alike(keys_of, queries))

@@ -137,6 +137,7 @@ static void attend_half_block(const Attention *a, const uint16_t *q, const Share
     uint32_t weights[FOUR_QUERIES][KEY_PAIRS] __attribute__((aligned(ALIGNMENT)));
     const uint32_t (*const of_all)[KEY_PAIRS] = (const uint32_t (*)[KEY_PAIRS])weights;
     half_scores_tiles[queries - 1](q, block->keys, a->dim, a->scale, block->next.keys, scores);
+    for (int r = 0; a->cap > 0 && r < queries; r++) cap_scores(scores[r], KEYS, a->cap);
     for (int r = 0; r < queries; r++)
         if (keys_of[r].begin < keys_of[r].end) half_soften(scores[r], keys_of[r], a->dim, &seen[r], weights[r]);
     if (are_alike(keys_of, queries)) add_half_values(of_all, block, keys_of[0], a->dim, queries, seen);
