@@ -161,8 +161,6 @@ def test_every_manner_is_tried():
 def test_with_sentencepiece_too(tmp_path: Path, manner: Manner):
     tokenizer = read_tokenizer(tmp_path, sentencepiece_tokenizer(), [], special=False)
     opening = {HERMES: "Look: <tool_call>", BARE: '{"name":'}.get(manner, "[TOOL_CALLS]")
-        manner
-    ]
     for seed in range(3):
         assert check_calls(walk(tokenizer, grammar_of(tokenizer, manner), opening, seed)) >= 1
 

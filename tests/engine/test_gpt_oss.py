@@ -65,12 +65,10 @@ def test_what_is_packed_is_read_without_loss(folders, load):
     assert (load(folder=folders["packed"], dtype="float32").logits(IDS) - want).abs().max() < 2e-3
 
 
-def test_what_is_packed_stays_so(folders, load, monkeypatch):
+def test_what_is_packed_stays_so(folders, load, monkeypatch, kernels):
     monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     folder, want = folders["packed"], reference(folders["packed"])
     engine = load(folder=folder, dtype="auto")
-    if native_library.load() is None:
-        pytest.skip("there are no kernels here")
     assert (engine.info.dtype, engine.info.source) == ("int4", "MXFP4 experts as they are, the rest as int8")
     assert all(block.native is not None for block in engine._runner._network.blocks)
     plan = plan_load(folder)
@@ -78,7 +76,7 @@ def test_what_is_packed_stays_so(folders, load, monkeypatch):
     error = (engine.logits(IDS) - want).norm(dim=1).median()
     rounded = load(folder=folder, dtype="int8").logits(IDS)  # twice, and the experts to more bits than they have
     assert error < 1.5 * (rounded - want).norm(dim=1).median()
-    assert error < 0.1 * want.norm(dim=1).median()
+    assert error < (0.1 if kernels.is_wide else 0.13) * want.norm(dim=1).median()  # int8 is in seven bits elsewhere
     batch = [engine.logits(IDS[:length]) for length in (1, 40, 97)]
     assert all(torch.equal(some, engine.logits(IDS)[: len(some)]) for some in batch)
 
