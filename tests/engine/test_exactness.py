@@ -7,10 +7,10 @@ import threading
 import pytest
 import torch
 
-from llama_gui.engine import Engine, GenerateRequest, SamplingParams, native_library
-from llama_gui.engine.device import has_tiles
+from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.scheduler import TokenBudget
+from tests.engine.this_machine import keeps_int8
 from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
 
 LONG = pytest.mark.campaign
@@ -61,7 +61,7 @@ def threads():
 
 def load_options(dtype):
     dtype, _, cache_dtype = dtype.partition("/")
-    if cache_dtype and (native_library.load() is None or (has_tiles() and dtype != "float32")):
+    if cache_dtype and not keeps_int8(dtype):
         pytest.skip("torch's kernels attend here, which know nothing of eight bits")
     return {"dtype": dtype, "cache_dtype": cache_dtype or "auto"}
 

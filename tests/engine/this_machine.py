@@ -46,6 +46,14 @@ def adds_int8() -> bool:
     return True
 
 
+def keeps_int8(dtype: str) -> bool:
+    """Whether keys and values can be in eight bits beside weights of `dtype`: where our own kernels attend.
+
+    Torch's do where the CPU has AMX, but for float32.
+    """
+    return native_library.load() is not None and (dtype == "float32" or not torch.cpu._is_amx_tile_supported())
+
+
 def as_multiplied(kernels: NativeKernels, x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """What is left of float32 rows where they are multiplied with a weight of `dtype`."""
     return x.bfloat16().float() if kernels.rounds_rows and dtype == torch.bfloat16 else x
