@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command in the machine that `make.sh` made in the folder $1, in a copy of this checkout as it is now, and prints
-# what it says. Its clock is the emulated one: seconds of a machine of 2.2 GHz that does one instruction a tick.
+# what it says. Its clock is the emulated one: seconds of a machine of 2.2 GHz that does one instruction a tick. EMULATED_CPU:
+# which one of those that Bochs knows.
 set -euo pipefail
 work=$(realpath "${1:?the folder that make.sh made}")
 shift
@@ -19,7 +20,7 @@ truncate -s %512 "$work/job.img"
 truncate -s +64M "$work/job.img"
 
 rm -f "$work"/*.lock "$work/serial.log"
-sed "s#WORK#/root/work#" "$here/bochsrc" >"$work/bochsrc"
+sed "s#WORK#/root/work#; s#MODEL#${EMULATED_CPU:-sapphire_rapids}#" "$here/bochsrc" >"$work/bochsrc"
 mkdir -p "$box/root/work"
 # A mount of its own, so that nothing is left mounted.
 unshare --mount bash -c "mount --bind '$work' '$box/root/work' && mount --bind /dev '$box/dev' && mount --bind /dev/pts '$box/dev/pts' &&
