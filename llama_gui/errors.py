@@ -73,10 +73,10 @@ class PromptTooLongError(InvalidRequestError):
         self.prompt_tokens = prompt_tokens
         self.max_context = max_context
         self.args = (
-            f"The conversation is {prompt_tokens} tokens long, but this model reads at most "
-            f"{max_context} and needs room to answer. Shorten the message or start a new chat."
+            f"The conversation is {prompt_tokens:,} tokens long, but this model reads at most "
+            f"{max_context:,} and needs room to answer. Shorten the message or start a new chat."
             if is_answered
-            else f"These are {prompt_tokens} tokens, but this model reads at most {max_context} at once.",
+            else f"These are {prompt_tokens:,} tokens, but this model reads at most {max_context:,} at once.",
         )
 
 

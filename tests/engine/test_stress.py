@@ -608,7 +608,7 @@ def test_prompts_around_the_limit(load: Load, limit: int) -> None:
         with pytest.raises(PromptTooLongError) as caught:
             engine.submit(asking(ids(length)))
         assert (caught.value.prompt_tokens, caught.value.max_context) == (length, limit)
-        assert str(length) in str(caught.value)
+        assert f"{length:,}" in str(caught.value)
         assert str(limit) in str(caught.value)
     assert engine.logits(ids(limit)).shape[0] == limit
     with pytest.raises(PromptTooLongError):
@@ -624,7 +624,7 @@ def test_texts_and_messages_around_the_limit(load: Load) -> None:
         assert result.usage.prompt_tokens == limit - 1
         assert result.finish_reason in ("context", "stop")
         for length in (limit, limit + 1, 10 * limit):
-            with pytest.raises(PromptTooLongError, match=f"{length} tokens long.* at most {limit}"):
+            with pytest.raises(PromptTooLongError, match=f"{length:,} tokens long.* at most {limit}"):
                 engine.submit(request("q" * (length - overhead)))
 
 
