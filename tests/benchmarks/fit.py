@@ -21,7 +21,7 @@ import torch
 from safetensors.torch import save_file
 
 from llama_gui.engine.config import load_config
-from llama_gui.engine.device import hardware
+from llama_gui.engine.device import physical_cores
 from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.library import catalog
 from llama_gui.library.bandwidth import read_bandwidth
@@ -98,7 +98,7 @@ def compare(name: str, folder: Path, shape: ModelShape, dtypes: Sequence[str]) -
         environment = {**os.environ, "GOMP_SPINCOUNT": "30000"}  # as the application runs it
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True, env=environment)
         found = json.loads(done.stdout.splitlines()[-1])
-        bandwidth = read_bandwidth(hardware().physical_cores)
+        bandwidth = read_bandwidth(physical_cores())
         guess = estimate(shape, machine_here(bandwidth), dtype, context=CONTEXT)
         print(
             f"{name:24} {dtype:9} needs {found['bytes'] / 1e6:7.0f} MB, said {guess.needed / 1e6:7.0f} "
