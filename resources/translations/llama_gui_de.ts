@@ -4806,6 +4806,10 @@
         <translation>{0}: {1} wird nicht unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
+        <source>{0}: {1} is {2}, and at most {3} is supported. Choose another model.</source>
+        <translation>{0}: {1} ist {2}, und höchstens {3} wird unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>{0}: {1} is {2}, and only {3} is supported. Choose another model.</source>
         <translation>{0}: {1} ist {2}, und nur {3} wird unterstützt. Wähle ein anderes Modell.</translation>
     </message>

@@ -1,4 +1,4 @@
-/* Operations on single rows: norms, the gate of the feed-forward part, and rounding to eight bits (also of a weight's rows). */
+/* Operations on single rows: norms, the gate of the feed-forward part, caps, and rounding to eight bits (also of a weight's rows). */
 
 /* The coefficients of the polynomial for e^x around zero, highest power first. */
 static const float exponential_terms[] = {
