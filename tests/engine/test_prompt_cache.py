@@ -52,7 +52,9 @@ def read_before(load, kept, prompt=PROMPT, **options):
     return outputs
 
 
-@pytest.mark.parametrize("options", [{}, {"dtype": "int8"}, {"dtype": "float32"}, {"cache_dtype": "int8"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"dtype": "int8"}, {"dtype": "float32"}, {"dtype": "float32", "cache_dtype": "int8"}]
+)
 def test_a_conversation_goes_on_after_a_restart_with_equal_bits(load, kept, options):
     outputs = read_before(load, kept, **options)
     result, again = ask(load(prompt_cache=kept, **options))
@@ -138,7 +140,7 @@ def test_another_model_of_the_same_shape_finds_nothing(load, kept, tmp_path):
 
 def test_another_precision_finds_nothing(load, kept):
     read_before(load, kept, dtype="float32")
-    for options in ({"dtype": "bfloat16"}, {"dtype": "bfloat16", "cache_dtype": "int8"}):
+    for options in ({"dtype": "bfloat16"}, {"dtype": "float32", "cache_dtype": "int8"}):
         assert ask(load(prompt_cache=kept, **options))[0].usage.cached_tokens == 0
 
 
