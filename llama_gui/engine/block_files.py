@@ -55,8 +55,8 @@ class BlockFiles:
     """
 
     def __init__(self, folder: Path, byte_limit: int) -> None:
-        self.on_written: Callable[[], None] = _nobody
-        """Called in the thread that writes, after each file: there is room for another."""
+        self.on_done: Callable[[], None] = _nobody
+        """Called in the thread that reads or writes, after each file."""
         self._folder = folder
         self._byte_limit = byte_limit
         self._looking = threading.Lock()  # while the folder is looked through
@@ -128,7 +128,9 @@ class BlockFiles:
         """Begin to `read`, in another thread."""
         if self._reader is None:
             self._reader = ThreadPoolExecutor(1, "llama-gui-prompt-reader")
-        return self._reader.submit(self.read, name, size)
+        coming = self._reader.submit(self.read, name, size)
+        coming.add_done_callback(lambda _coming: self.on_done())
+        return coming
 
     def write(self, name: str, content: bytes, used: float) -> None:
         """Have a block written soon, in another thread. `used`: see `use`."""
@@ -219,7 +221,7 @@ class BlockFiles:
             with contextlib.suppress(OSError):
                 self._prune()  # a full disk needs the room
         finally:
-            self.on_written()
+            self.on_done()
 
     def _is_wanted(self, emptied: int) -> bool:
         """Whether the folder was not emptied since a block was handed over. The first one makes it."""

@@ -30,7 +30,6 @@ T = TypeVar("T")
 
 RECALL_SECONDS = (0.25, 0.01)
 """How long a step may take what has come from the disk: alone, and while others wait for their next token."""
-_DISK_WAIT_S = 0.05
 _WRITING_S = 0.002
 
 _CLOSED = "The engine is closed. Load the model again."
@@ -229,8 +228,7 @@ class Loop:
         self._stats = replace(self._stats, running=len(self._scheduler.running))  # a first step may take seconds
         chunks = self._scheduler.schedule(lambda number: self._sequences[number].pending)
         if chunks:
-            self._step(chunks)
-            return True
+            return self._step(chunks)
         self._publish(0)
         return self._keep_next()
 
@@ -315,15 +313,18 @@ class Loop:
         if recall is not None:
             recall.cancel()
 
-    def _step(self, chunks: list[Chunk]) -> None:
+    def _can_go_on(self, number: int) -> bool:
+        """Whether a sequence need not wait for the disk, which wakes the loop."""
+        recall = self._recalls.get(number)
+        return recall is None or recall.is_ready
+
+    def _step(self, chunks: list[Chunk]) -> bool:
+        """Run `chunks`, but for what comes from the disk; False: everybody waits for it."""
         decodes = sum(chunk.tokens == 1 for chunk in chunks)
         run = [chunk for chunk in chunks if not self._recall(chunk.number)]
         if not run:
             self._publish(0)
-            coming = self._recalls.get(chunks[0].number)
-            if coming is not None:
-                coming.wait(_DISK_WAIT_S)
-            return
+            return any(map(self._can_go_on, self._scheduler.running))
         works = [self._work(chunk, decodes) for chunk in run]
         began = time.perf_counter()
         results = self._runner.step(works)
@@ -335,6 +336,7 @@ class Loop:
         if not decodes and not self._others_wait():  # a prompt that takes minutes is kept piece by piece
             slots = [work.sequence.slot for work in works if work.sequence.slot is not None]
             self._with_disk(lambda kept: kept.keep_read(slots, self._scheduler.budget.prompt_seconds), None)
+        return True
 
     def _learn(self, works: Many[Work], decodes: int, seconds: float) -> None:
         prompt_tokens = sum(work.count for work in works) - decodes

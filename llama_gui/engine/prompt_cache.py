@@ -51,8 +51,8 @@ class PromptCache:
         self._missing: deque[tuple[int, str]] = deque()
 
     def tell(self, wake: Callable[[], None]) -> None:
-        """Call `wake`, in the thread that writes, when `keep_next` may go on."""
-        self._files.on_written = wake
+        """Call `wake`, in the threads that read and write, when `recall` or `keep_next` may go on."""
+        self._files.on_done = wake
 
     # --- back from the disk
 

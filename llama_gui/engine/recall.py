@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 
 AHEAD = 4
 """Blocks that are read before they are wanted: their memory is nobody's budget."""
@@ -43,10 +43,6 @@ class Recall:
         self._names.clear()
         while self._coming:
             self._coming.popleft().cancel()
-
-    def wait(self, seconds: float) -> None:
-        """Wait for the next block, but no longer than this."""
-        wait(list(self._coming)[:1], seconds, FIRST_COMPLETED)
 
     def _read_ahead(self) -> None:
         while self._names and len(self._coming) < AHEAD:

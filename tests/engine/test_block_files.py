@@ -187,7 +187,7 @@ def test_few_blocks_wait_for_a_slow_disk(files, monkeypatch):
     put = BlockFiles._put
     monkeypatch.setattr(BlockFiles, "_put", slow)
     told = []
-    files.on_written = lambda: told.append(1)
+    files.on_done = lambda: told.append(1)
     count = 0
     while files.has_room:
         files.write(f"{count:06}-aa", BLOCK, time.time())

@@ -14,6 +14,7 @@ from llama_gui.engine import Engine, GenerateRequest, SamplingParams, prompt_cac
 from llama_gui.engine.block_files import BlockFiles
 from llama_gui.engine.config import load_config
 from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.scheduler import Scheduler
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import GenerationError, InvalidRequestError
 from tests.fakes.tiny_llama import write_tiny_llama
@@ -465,7 +466,7 @@ def test_other_answers_do_not_wait_for_the_disk(load, kept, slow_disk, strategy)
     assert ask(engine)[1] == outputs
 
 
-def test_an_answer_is_cancelled_while_the_disk_says_nothing(load, kept, slow_disk):
+def test_an_answer_is_cancelled_while_the_disk_says_nothing(load, kept, slow_disk, monkeypatch):
     slow_disk.set()
     read_before(load, kept)
     slow_disk.clear()
@@ -473,6 +474,10 @@ def test_an_answer_is_cancelled_while_the_disk_says_nothing(load, kept, slow_dis
     job = engine.submit(GenerateRequest(token_ids=PROMPT, max_tokens=6))
     while not engine._loop._recalls:
         time.sleep(0.005)
+    steps, schedule = [], Scheduler.schedule
+    monkeypatch.setattr(Scheduler, "schedule", lambda *arguments: steps.append(1) or schedule(*arguments))
+    time.sleep(0.2)
+    assert len(steps) <= 2  # the thread waits, and does not ask again and again; others may have it
     job.cancel()
     assert job.result().finish_reason == "cancelled"
     assert not slow_disk.is_set()
