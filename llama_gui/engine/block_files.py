@@ -13,7 +13,7 @@ import threading
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,28 +144,23 @@ class BlockFiles:
         if self._folder.is_dir():
             self._submit(self._tidy)
 
-    def _submit(self, work: Callable[..., None], *arguments: object) -> None:
+    def _submit(self, work: Callable[..., None], *arguments: object) -> Future[None]:
         if self._closed:
-            return
+            return _done()
         if self._writer is None:
             self._writer = ThreadPoolExecutor(1, "llama-gui-prompt-cache")
-        self._writing.append(self._writer.submit(work, *arguments))
+        coming = self._writer.submit(work, *arguments)
+        self._writing.append(coming)
+        coming.add_done_callback(lambda _coming: self.on_done())
+        return coming
 
-    def use(self, names: Iterable[str], used: float) -> None:
+    def use(self, names: Sequence[str], used: float) -> Future[None]:
         """These were of use at this time, in seconds since 1970: others are deleted before them.
 
         All blocks of a conversation get the same time, so that its end goes before its beginning. Those that another
-        process has deleted are known no longer.
+        process has deleted are known no longer when the result is there; it comes from the thread that writes.
         """
-        for name in names:
-            try:
-                os.utime(self._path(name), (used, used))
-            except FileNotFoundError:
-                if self.is_idle:  # else it may be on its way
-                    with self._lock:
-                        (self._names or set()).discard(name)
-            except OSError:
-                pass
+        return self._submit(self._use, names, used)
 
     def close(self) -> None:
         """Finish the files that are being read and written; those that wait are not begun."""
@@ -200,6 +195,16 @@ class BlockFiles:
 
     # --- the thread that writes
 
+    def _use(self, names: Sequence[str], used: float) -> None:
+        for name in names:
+            try:
+                os.utime(self._path(name), (used, used))
+            except FileNotFoundError:  # none is on its way: this thread would have written it before
+                with self._lock:
+                    (self._names or set()).discard(name)
+            except OSError:
+                pass
+
     def _write(self, name: str, content: bytes, used: float, emptied: int) -> None:
         try:
             if self._failed or not self._is_wanted(emptied):
@@ -220,8 +225,6 @@ class BlockFiles:
             _log.warning("What was read cannot be kept in %s: %s", self._folder, error)
             with contextlib.suppress(OSError):
                 self._prune()  # a full disk needs the room
-        finally:
-            self.on_done()
 
     def _is_wanted(self, emptied: int) -> bool:
         """Whether the folder was not emptied since a block was handed over. The first one makes it."""
@@ -286,6 +289,12 @@ class BlockFiles:
         with self._lock:
             self._total -= one.size
             (self._names or set()).discard(one.path.stem)
+
+
+def _done() -> Future[None]:
+    future: Future[None] = Future()
+    future.set_result(None)
+    return future
 
 
 def _nobody() -> None:

@@ -10,6 +10,7 @@ import time
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 import torch
@@ -48,6 +49,8 @@ class PromptCache:
         self._root: bytes | None = None
         self._listed = 0  # `last_used` of the slot whose blocks these are
         self._listed_at = 0.0
+        self._names_listed: list[str] = []
+        self._used: Future[None] | None = None  # until it is known which of these are missing
         self._missing: deque[tuple[int, str]] = deque()
 
     def tell(self, wake: Callable[[], None]) -> None:
@@ -92,7 +95,7 @@ class PromptCache:
     # --- to the disk
 
     def keep_next(self, seconds: Callable[[int], float | None]) -> bool:
-        """Give the next block of an idle conversation to the thread that writes; False: there is none, or no room.
+        """Give the next block of an idle conversation to the thread that writes; False: there is none, or it is busy.
 
         `seconds`: what reading so many tokens takes; None: nobody knows.
         """
@@ -102,9 +105,12 @@ class PromptCache:
         for slot in self._cache.unkept():
             if self._listed != slot.last_used:
                 self._listed, self._listed_at = slot.last_used, time.time()
-                names = self._worth_keeping(slot, seconds)
-                self._files.use([name for name in names if self._files.has(name)], self._listed_at)
-                self._missing = deque(self._missing_of(names))
+                self._names_listed = self._worth_keeping(slot, seconds)
+                self._used = self._files.use(list(filter(self._files.has, self._names_listed)), self._listed_at)
+            if self._used is not None:
+                if not self._used.done():
+                    return False
+                self._used, self._missing = None, deque(self._missing_of(self._names_listed))
             if self._missing:
                 self._write(slot, *self._missing.popleft())
                 return True
@@ -150,7 +156,7 @@ class PromptCache:
         """What was said before somebody emptied the folder is not written again, but for chats that go on."""
         if self._files.notice_emptied():
             self._missing.clear()
-            self._listed = 0
+            self._listed, self._used = 0, None
             for slot in self._cache.unkept():
                 slot.kept = slot.last_used
 

@@ -100,7 +100,7 @@ def test_the_longest_unused_go_first_and_ends_before_beginnings(tmp_path):
         for i in range(4):
             files.write(f"{i:06}-{chat}", BLOCK, now - age)
             flush(files)
-    files.use([f"{i:06}-aa" for i in range(4)], now)
+    files.use([f"{i:06}-aa" for i in range(4)], now).result()
     write(files, *(f"{i:06}-cc" for i in range(3)))
     assert [name for name in names_in(files) if "aa" in name] == [f"{i:06}-aa.kv" for i in range(4)]
     left = [name for name in names_in(files) if "bb" in name]

@@ -439,14 +439,18 @@ def test_a_block_goes_out_and_in(dtype):
 
 @pytest.fixture
 def slow_disk(monkeypatch):
-    """Blocks come when `set` is called."""
-    arrive, read = threading.Event(), BlockFiles.read
+    """Blocks come, and get their times, when `set` is called."""
+    arrive = threading.Event()
 
-    def slow(self, *arguments):
-        arrive.wait(20)
-        return read(self, *arguments)
+    def slowly(work):
+        def slow(self, *arguments):
+            arrive.wait(20)
+            return work(self, *arguments)
 
-    monkeypatch.setattr(BlockFiles, "read", slow)
+        return slow
+
+    for name in ("read", "_use"):
+        monkeypatch.setattr(BlockFiles, name, slowly(getattr(BlockFiles, name)))
     yield arrive
     arrive.set()
 
