@@ -13,12 +13,12 @@ KEPT_S = 30 * 24 * 3600.0
 # UNION, not UNION ALL: it also ends where damage has made a circle.
 _BELOW = """
     id IN (WITH RECURSIVE branch(id) AS (
-        VALUES (?1) UNION SELECT nodes.id FROM nodes JOIN branch ON nodes.parent_id = branch.id)
+        VALUES (:node) UNION SELECT nodes.id FROM nodes JOIN branch ON nodes.parent_id = branch.id)
     SELECT id FROM branch)
 """
 _ABOVE = """
     id IN (WITH RECURSIVE above(id) AS (
-        VALUES (?1) UNION SELECT nodes.parent_id FROM nodes JOIN above ON nodes.id = above.id
+        VALUES (:node) UNION SELECT nodes.parent_id FROM nodes JOIN above ON nodes.id = above.id
         WHERE nodes.parent_id IS NOT NULL)
     SELECT id FROM above)
 """
@@ -73,9 +73,9 @@ class Bin(StoreFile):
 
     def delete_branch(self, node_id: str) -> int:
         """Put a message and all below it into the bin. How many messages that were."""
-        query = f"UPDATE nodes SET deleted = ?2 WHERE deleted IS NULL AND {_BELOW}"
+        query = f"UPDATE nodes SET deleted = :now WHERE deleted IS NULL AND {_BELOW}"
         with self._transaction() as db:
-            count = db.execute(query, (node_id, time.time())).rowcount
+            count = db.execute(query, {"node": node_id, "now": time.time()}).rowcount
             self._refresh_chat_of(db, node_id)
             return count
 
@@ -88,9 +88,10 @@ class Bin(StoreFile):
             row = db.execute("SELECT deleted FROM nodes WHERE id = ?", (node_id,)).fetchone()
             if row is None or row[0] is None:
                 return 0
-            below = f"UPDATE nodes SET deleted = NULL WHERE deleted = ?2 AND {_BELOW}"
+            below = f"UPDATE nodes SET deleted = NULL WHERE deleted = :when AND {_BELOW}"
             above = f"UPDATE nodes SET deleted = NULL WHERE deleted IS NOT NULL AND {_ABOVE}"
-            count = db.execute(below, (node_id, row[0])).rowcount + db.execute(above, (node_id,)).rowcount
+            count = db.execute(below, {"node": node_id, "when": row[0]}).rowcount
+            count += db.execute(above, {"node": node_id}).rowcount
             self._refresh_chat_of(db, node_id)
             return count
 

@@ -72,8 +72,11 @@ def _make_tables(file: Path) -> list[int]:
         made.execute("PRAGMA writable_schema = ON")
         made.execute("BEGIN")
         made.executemany(
-            "INSERT INTO sqlite_master VALUES ('table', ?1, ?1, ?2, ?3)",
-            ((f"leaf_{leaf}", leaf, f"CREATE TABLE leaf_{leaf}(a INTEGER PRIMARY KEY, {_COLUMNS})") for leaf in leaves),
+            "INSERT INTO sqlite_master VALUES ('table', :name, :name, :page, :sql)",
+            (
+                {"name": name, "page": leaf, "sql": f"CREATE TABLE {name}(a INTEGER PRIMARY KEY, {_COLUMNS})"}
+                for leaf, name in ((leaf, f"leaf_{leaf}") for leaf in leaves)
+            ),
         )
         made.execute("COMMIT")
     return leaves
