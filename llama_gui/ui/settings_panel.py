@@ -196,9 +196,8 @@ class SettingsPanel(Surface):
     @Slot()
     def _explain_under_mouse(self) -> None:
         """Rows that are scrolled or unfolded move below a mouse that stands still, of which Qt tells nobody."""
-        inner = self._area.widget()
-        if self._is_mouse_asking and inner is not None:
-            under = inner.childAt(inner.mapFromGlobal(QCursor.pos()))
+        if self._is_mouse_asking:
+            under = self.childAt(self.mapFromGlobal(QCursor.pos()))
             self._say_help(self._help_texts.get(under, "") if under is not None else "")
 
     def _say_help(self, text: str) -> None:
