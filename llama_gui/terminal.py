@@ -55,8 +55,10 @@ def left_at_once() -> Iterator[None]:
         return
 
     def leave(_number: int, _frame: FrameType | None) -> None:
-        _say("")
-        os._exit(INTERRUPTED)
+        try:
+            _say("")
+        finally:  # whoever read it may have gone
+            os._exit(INTERRUPTED)
 
     signal.signal(signal.SIGINT, leave)
     try:
