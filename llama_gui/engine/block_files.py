@@ -17,15 +17,20 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from llama_gui.files import open_whole
 from llama_gui.prompt_folder import begin, mark_of
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
 _HEAD = struct.Struct("<8sI")
 _MAGIC = b"llgkv01\n"
 _ENDING, _FRESH = ".kv", ".new"
+THREADS = "llama-gui-prompts"
+"""How the names of the threads begin that read and write."""
 AT_ONCE = 4
 """Blocks that wait to be written: their memory is nobody's budget."""
 _UNUSED_DAYS = 30
@@ -127,10 +132,8 @@ class BlockFiles:
     def fetch(self, name: str, size: int) -> Future[bytearray | None]:
         """Begin to `read`, in another thread."""
         if self._reader is None:
-            self._reader = ThreadPoolExecutor(1, "llama-gui-prompt-reader")
-        coming = self._reader.submit(self.read, name, size)
-        coming.add_done_callback(lambda _coming: self.on_done())
-        return coming
+            self._reader = ThreadPoolExecutor(1, THREADS + "-reader")
+        return self._begun(self._reader, self.read, name, size)
 
     def write(self, name: str, content: bytes, used: float) -> None:
         """Have a block written soon, in another thread. `used`: see `use`."""
@@ -146,11 +149,19 @@ class BlockFiles:
 
     def _submit(self, work: Callable[..., None], *arguments: object) -> Future[None]:
         if self._closed:
-            return _done()
+            return _nothing()
         if self._writer is None:
-            self._writer = ThreadPoolExecutor(1, "llama-gui-prompt-cache")
-        coming = self._writer.submit(work, *arguments)
+            self._writer = ThreadPoolExecutor(1, THREADS + "-writer")
+        coming = self._begun(self._writer, work, *arguments)
         self._writing.append(coming)
+        return coming
+
+    def _begun(self, thread: ThreadPoolExecutor, work: Callable[..., T], *arguments: object) -> Future[T]:
+        try:
+            coming = thread.submit(work, *arguments)
+        except RuntimeError:  # Python is about to end
+            self._closed = True
+            return _nothing()
         coming.add_done_callback(lambda _coming: self.on_done())
         return coming
 
@@ -291,8 +302,8 @@ class BlockFiles:
             (self._names or set()).discard(one.path.stem)
 
 
-def _done() -> Future[None]:
-    future: Future[None] = Future()
+def _nothing() -> Future[Any]:
+    future: Future[Any] = Future()
     future.set_result(None)
     return future
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from llama_gui.engine.block_files import THREADS
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.prompt_cache import PromptCache
@@ -167,6 +168,10 @@ class Loop:
     def close(self) -> None:
         """Stop, wait for the loop's end (unless the loop itself calls), and free the cache and the weights."""
         if self._thread.is_forked:  # all that could be ended is the parent's
+            return
+        if threading.current_thread().name.startswith(THREADS):
+            # The collector found a forgotten engine there. What is waited for here may wait for that very thread.
+            threading.Thread(target=self.close, name="llama-gui-close").start()
             return
         self.stop()
         if not self._adopted:

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-AHEAD = 4
+AHEAD = 2
 """Blocks that are read before they are wanted: their memory is nobody's budget."""
 
 Block = bytearray | None

@@ -486,3 +486,21 @@ def test_an_answer_is_cancelled_while_the_disk_says_nothing(load, kept, slow_dis
     assert job.result().finish_reason == "cancelled"
     assert not slow_disk.is_set()
     slow_disk.set()
+
+
+def test_an_engine_that_the_collector_finds_in_a_thread_of_its_files_is_closed_elsewhere(load, kept, monkeypatch):
+    engine = load(prompt_cache=kept)
+    ask(engine)
+    closed = threading.Event()
+
+    def write(self, *_arguments):
+        engine._loop.close()  # as the finalizer does, wherever the collector runs
+        closed.set()
+
+    monkeypatch.setattr(BlockFiles, "_write", write)
+    ask(engine, PROMPT * 2)
+    assert closed.wait(20)
+    end = time.monotonic() + 20
+    while [thread for thread in threading.enumerate() if "llama-gui" in thread.name]:
+        assert time.monotonic() < end
+        time.sleep(0.01)
