@@ -42,6 +42,9 @@ CASES = {
         "",
         (OSLO, OSLO),
     ),
+    "mistral since 2025, which writes of another way": (
+        '[TOOL_CALLS]weather[ARGS]{"city": "<tool_call>"}', "", (call("weather", city="<tool_call>"),),
+    ),
     "mistral": ('[TOOL_CALLS][{"name": "weather", "arguments": {"city": "Oslo"}}]', "", (OSLO,)),
     "mistral without its mark": (
         ' [{"name": "weather", "arguments": {"city": "Oslo"}}, {"name": "add", '
@@ -319,3 +322,8 @@ def test_without_a_mark_nothing_is_called_where_all_calls_have_one(text: str):
     assert watch.finish() == SaidAndCalled("", ())
     called = '<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>'
     assert len(parse_tool_calls(called, ["now"], bare=False).calls) == 1
+
+
+def test_a_name_of_two_words_in_mistrals_newer_way():
+    found = parse_tool_calls("[TOOL_CALLS]get weather[ARGS]{}[TOOL_CALLS]get[ARGS]{}", ["get", "get weather"])
+    assert [one.name for one in found.calls] == ["get weather", "get"]

@@ -16,9 +16,9 @@ from llama_gui.tool_calls.manners import MANNERS, MISTRAL_NAMED, Manner
 from llama_gui.tool_calls.thoughts import Thoughts
 
 _PYTHONIC = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(.*\)\s*\]", re.DOTALL)
-_NAMED = re.compile(
-    rf"(?:{re.escape(MISTRAL_NAMED.mark)})?\s*([^\s\[\]{{}}]+)\s*"
-    rf"(?:{re.escape(MISTRAL_NAMED.before_id)}[\w\s-]*)?{re.escape(MISTRAL_NAMED.before_arguments)}\s*"
+_MARK, _BEHIND_NAME = (
+    re.compile(rf"(?:{re.escape(MISTRAL_NAMED.mark)})?\s*"),
+    re.compile(rf"\s*(?:{re.escape(MISTRAL_NAMED.before_id)}[\w\s-]*)?{re.escape(MISTRAL_NAMED.before_arguments)}\s*"),
 )
 _LONGEST_PYTHONIC = 20_000
 _CLOSED = tuple(manner for manner in MANNERS if manner.close)
@@ -57,16 +57,16 @@ def parse_tool_calls(text: str, names: Collection[str], *, bare: bool = True) ->
 def parse_answer(text: str, names: Collection[str], *, bare: bool = True) -> SaidAndCalled:
     """The same for what is no thought."""
     manner = min((m for m in _CLOSED if m.mark in text), key=lambda m: text.index(m.mark), default=None)
-    if manner is not None:
-        return _parse_closed(text, manner, names)
     said, mark, rest = _split_at_mark(text)
+    if manner is not None and (not mark or text.index(manner.mark) < len(said)):
+        return _parse_closed(text, manner, names)
     if not mark and not (bare and BareBeginnings(names).are_in(text)):
         return SaidAndCalled(text, ())
     for read in (_read_json_calls, _read_pythonic, _read_named):
         calls = read(rest.strip(), names)
         if calls:
             return SaidAndCalled(said.rstrip() if mark else "", calls)
-    return SaidAndCalled(text, ())
+    return SaidAndCalled(text, ()) if manner is None else _parse_closed(text, manner, names)
 
 
 def _parse_closed(text: str, manner: Manner, names: Collection[str]) -> SaidAndCalled:
@@ -124,12 +124,15 @@ def _read_named(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     calls: list[ToolCall] = []
     at = 0
     while at < len(text):
-        head = _NAMED.match(text, at)
-        if head is None:
+        mark = _MARK.match(text, at)
+        begin = mark.end() if mark is not None else at
+        name = max((name for name in names if text.startswith(name, begin)), key=len, default="")
+        behind = _BEHIND_NAME.match(text, begin + len(name))
+        if not name or behind is None:
             return ()
         try:
-            arguments, at = json.JSONDecoder().raw_decode(text, head.end())
-            call = _call_of({"name": head[1], "arguments": arguments}, names)
+            arguments, at = json.JSONDecoder().raw_decode(text, behind.end())
+            call = _call_of({"name": name, "arguments": arguments}, names)
         except (ValueError, RecursionError):
             return ()
         if call is None:
