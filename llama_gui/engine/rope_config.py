@@ -79,7 +79,14 @@ def read_rope(fields: Fields, *, rotates_partly: bool = False) -> RopeConfig:
             f"{fields.file}: the rope type {shown(kind)} is not supported. Supported: {', '.join(ROPE_KINDS)}."
         )
     theta = (rope if "rope_theta" in inner else fields).number("rope_theta", 10000.0, least=2.0)
-    return replace(_rope_of(kind, rope, theta, fields), share=share)
+    return _with_query_scale(replace(_rope_of(kind, rope, theta, fields), share=share), rope)
+
+
+def _with_query_scale(config: RopeConfig, rope: Fields) -> RopeConfig:
+    if not rope.values.get(_QUERY_SCALE):
+        return config
+    original = rope.integer("original_max_position_embeddings", config.original_max_position_embeddings)
+    return replace(config, query_scale=rope.number(_QUERY_SCALE), original_max_position_embeddings=original)
 
 
 def read_ropes(fields: Fields, shared_theta: str | None = None) -> tuple[RopeConfig, RopeConfig]:
@@ -139,7 +146,6 @@ def _yarn_rope(rope: Fields, theta: float, fields: Fields) -> RopeConfig:
         beta_fast=rope.number("beta_fast", 32.0),
         beta_slow=rope.number("beta_slow", 1.0),
         truncate=rope.flag("truncate", True),
-        query_scale=rope.number(_QUERY_SCALE) if rope.values.get(_QUERY_SCALE) else 0.0,
     )
     if config.stretched_context > MOST_INTEGER:
         raise rope.wrong("factor", f"so small that the context stays at or below {MOST_INTEGER} tokens")

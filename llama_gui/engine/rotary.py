@@ -109,8 +109,8 @@ class Rotary:
 
     def _scales(self, positions: Tensor) -> Tensor:
         """Of queries: ``1 + query_scale * ln(1 + floor(position / original))``, as in Llama 4 and Ministral 3."""
-        times = torch.floor(positions.double() / self._scaled_from)
-        return (1 + self._query_scale * torch.log1p(times)).to(self._dtype)
+        times = torch.floor(positions.cpu().double() / self._scaled_from)  # which not all devices have
+        return (1 + self._query_scale * torch.log1p(times)).to(positions.device, self._dtype)
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
