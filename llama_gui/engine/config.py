@@ -235,9 +235,16 @@ def _text_part(fields: Fields) -> Fields:
 
 
 def _text_family(fields: Fields, otherwise: Family) -> Family:
-    """That of the part for text."""
+    """That of the part for text; `otherwise`: where it does not say."""
     kind = fields.values.get("model_type")
-    found = next((family for family in FAMILIES.values() if family.model_type == kind), otherwise)
+    if kind is None:
+        return otherwise
+    found = next((family for family in FAMILIES.values() if family.model_type == kind), None)
+    if found is None:
+        raise UnsupportedModelError(
+            f"{fields.file}: its part for text is of the type {shown(kind)}, which is not supported. "
+            "Choose another model."
+        )
     return replace(found, reads_pictures=True)
 
 

@@ -4802,6 +4802,10 @@
         <translation>{0}: Quantisiert gespeicherte Gewichte werden nicht unterstützt. Nimm das nicht quantisierte Modell.</translation>
     </message>
     <message>
+        <source>{0}: its part for text is of the type {1}, which is not supported. Choose another model.</source>
+        <translation>{0}: Sein Teil für Text ist von der Art {1}, die nicht unterstützt wird. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>{0}: {1} is not supported. Choose another model.</source>
         <translation>{0}: {1} wird nicht unterstützt. Wähle ein anderes Modell.</translation>
     </message>

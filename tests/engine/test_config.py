@@ -419,3 +419,9 @@ def test_yarn_stretches_the_context(read):
     scaling = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
     assert read(rope_scaling=scaling).rope.stretched_context == 131072
     assert read(rope_scaling={"type": "linear", "factor": 4.0}).rope.stretched_context == 0
+
+
+def test_a_part_for_text_that_is_not_known_is_refused(read):
+    inner = {"model_type": "mistral4", "hidden_size": 64, "num_hidden_layers": 2}
+    with pytest.raises(UnsupportedModelError, match="its part for text is of the type 'mistral4'"):
+        read(architectures=["Mistral3ForConditionalGeneration"], text_config=inner)
