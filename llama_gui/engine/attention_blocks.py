@@ -64,9 +64,14 @@ def find_blocks(
 def attend(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor, blocks: AttentionBlocks) -> Tensor:
     """Attention of ``[1, kv_heads, rows, head_dim]`` over whole blocks of keys, see `causal_mask`."""
     rows = q.shape[2]
-    if rows % blocks.queries:
-        q = F.pad(q, (0, 0, 0, -rows % blocks.queries))
+    q = _in_blocks(q, blocks)
     return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)[:, :, :rows]
+
+
+def _in_blocks(q: Tensor, blocks: AttentionBlocks) -> Tensor:
+    """``[1, kv_heads, rows, head_dim]`` with rows of zeros behind, where the last block is not full."""
+    rows = q.shape[2]
+    return F.pad(q, (0, 0, 0, -rows % blocks.queries)) if rows % blocks.queries else q
 
 
 def attend_beside(
@@ -77,9 +82,7 @@ def attend_beside(
     So each result is less by the share that the sink has of the softmax.
     """
     rows = q.shape[2]
-    if rows % blocks.queries:
-        q = F.pad(q, (0, 0, 0, -rows % blocks.queries))
-    y, mass = _attend_with_mass(q, keys, values, mask)
+    y, mass = _attend_with_mass(_in_blocks(q, blocks), keys, values, mask)
     return y[:, :, :rows] * _shares(mass[0, :, :rows].float() - sinks).to(y.dtype).unsqueeze(2)
 
 
@@ -104,9 +107,7 @@ def attend_capped(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor, blocks:
     one has to be taken from them before ``e ** score``.
     """
     rows = q.shape[2]
-    if rows % blocks.queries:
-        q = F.pad(q, (0, 0, 0, -rows % blocks.queries))
-    wide = q[0].float() * q.shape[3] ** -0.5
+    wide = _in_blocks(q, blocks)[0].float() * q.shape[3] ** -0.5
     total, mass = torch.zeros_like(wide), wide.new_zeros(*wide.shape[:2], 1)
     step = blocks.keys if q.device.type == "cpu" else _KEYS_ELSEWHERE
     for start in range(0, keys.shape[2], step):
@@ -132,7 +133,7 @@ def soften_logits(logits: Tensor, cap: float) -> Tensor:
     """``cap * tanh(logit / cap)`` of float32 ``[rows, vocab]``, in place, each row as if it were alone."""
     logits.div_(cap)
     for some in logits.split(1) if logits.device.type == "cpu" else [logits]:
-        some.copy_(some.tanh())
+        some.tanh_()
     return logits.mul_(cap)
 
 
