@@ -15,7 +15,8 @@ from llama_gui.vocabulary import SamplingParams
 
 FILE_DTYPES = ("float32", "float16", "bfloat16")
 
-_CAPS = ("attn_logit_softcapping", "final_logit_softcapping")
+CAPS = ("attn_logit_softcapping", "final_logit_softcapping")
+"""Of scores and of logits. In GGUF files they are called the same."""
 _HIGHEST_CAP = 60.0
 """Of scores: up to it torch's attention needs no largest score, see `attend_capped`."""
 
@@ -250,7 +251,7 @@ def _text_family(fields: Fields, otherwise: Family) -> Family:
 
 def _with_defaults(fields: Fields, family: Family) -> Fields:
     """null counts as missing, except for the window and caps, where it means that there is none."""
-    or_none = ("sliding_window", *_CAPS)
+    or_none = ("sliding_window", *CAPS)
     said = {name: value for name, value in fields.values.items() if value is not None or name in or_none}
     return Fields({**family.defaults, **said}, fields.file)
 
@@ -258,10 +259,10 @@ def _with_defaults(fields: Fields, family: Family) -> Fields:
 def _as_gemma(config: NetworkConfig, fields: Fields) -> NetworkConfig:
     """Gemma scales its embeddings, and its scores by `query_pre_attn_scalar`, which usually is the head dimension."""
     scalar = fields.number("query_pre_attn_scalar", 256.0)
-    scores, logits = (None if fields.values.get(name) is None else fields.number(name) for name in _CAPS)
+    scores, logits = (None if fields.values.get(name) is None else fields.number(name) for name in CAPS)
     if scores is not None and scores > _HIGHEST_CAP:
         raise UnsupportedModelError(
-            f"{fields.file}: {_CAPS[0]} is {scores:g}, and at most {_HIGHEST_CAP:g} is supported. Choose another model."
+            f"{fields.file}: {CAPS[0]} is {scores:g}, and at most {_HIGHEST_CAP:g} is supported. Choose another model."
         )
     return replace(
         _attending(config, scalar**-0.5),
@@ -336,7 +337,7 @@ def _refuse_options(fields: Fields, family: Family) -> None:
     name, known = ("hidden_activation", "gelu_pytorch_tanh") if family.is_gemma else ("hidden_act", "silu")
     if values.get(name, known) != known:
         raise UnsupportedModelError(f"{fields.file}: the activation {shown(values[name])} is not supported.")
-    of_gemma = (_BIDIRECTIONAL, *(() if family.has_caps else _CAPS))
+    of_gemma = (_BIDIRECTIONAL, *(() if family.has_caps else CAPS))
     for name in of_gemma if family.is_gemma else _REFUSED_ELSEWHERE:
         if values.get(name):
             raise UnsupportedModelError(f"{fields.file}: {name} is not supported. Choose another model.")

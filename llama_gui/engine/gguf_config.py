@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from llama_gui.engine.config import GenerationDefaults, NetworkConfig, generation_defaults, network_config
+from llama_gui.engine.config import CAPS, GenerationDefaults, NetworkConfig, generation_defaults, network_config
 from llama_gui.engine.expert_config import GGUF_NAMES
 from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import AGAIN, Fields, shown
@@ -67,8 +67,6 @@ _REFUSED: dict[str, Any] = {
     "expert_weights_scale": 1.0,
     "leading_dense_block_count": 0,
 }
-_CAPS = ("attn_logit_softcapping", "final_logit_softcapping")
-
 _GEMMA_27B = {"gemma2.": 46, "gemma3.": 62}
 """Layers of those whose scores are not scaled by the width of a head; no field says so."""
 
@@ -149,7 +147,7 @@ class GgufConfig:
         width, heads = self._integer("attention.key_length"), self._integer("attention.head_count")
         scalar = hidden // heads if layers == _GEMMA_27B[self._prefix] else width
         if self._family.has_caps:
-            caps = {name: self._get(name) for name in _CAPS if self._get(name) is not None}
+            caps = {name: self._get(name) for name in CAPS if self._get(name) is not None}
             return {"query_pre_attn_scalar": scalar, **caps}
         local = self._fields.number(self._prefix + "rope.freq_base_swa", 10000.0, least=2.0)
         return {
@@ -225,7 +223,7 @@ class GgufConfig:
 
     def _refuse_options(self) -> None:
         known = [*(_MULTIPLIERS.values() if self._family.multiplies else ())]
-        known += _CAPS if self._family.has_caps else ()
+        known += CAPS if self._family.has_caps else ()
         known += ["expert_count"] if self._family.experts is not None else []
         known += ["expert_gating_func"] if self._family.has_sinks else []  # llama.cpp knows it of gpt-oss, too
         for key, harmless in _REFUSED.items():
