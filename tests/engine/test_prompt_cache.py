@@ -37,6 +37,13 @@ def ask(engine, prompt=PROMPT, **fields):
     return job.result(), [(out.token_id, out.logprob, out.top_logprobs) for out in outputs]
 
 
+def wait_until(is_so, seconds=20):
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 @pytest.fixture
 def kept(tmp_path):
     """The folder where prompts are kept."""
@@ -117,10 +124,7 @@ def test_chats_that_begin_alike_share_files(load, kept):
 
 def test_it_is_kept_while_the_engine_has_nothing_to_do(load, kept):
     ask(load(prompt_cache=kept))
-    end = time.monotonic() + 30
-    while len(list(kept.glob("*.kv"))) < KEPT // prompt_cache.BLOCK:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_until(lambda: len(list(kept.glob("*.kv"))) >= KEPT // prompt_cache.BLOCK, 30)
 
 
 def test_what_an_evicted_chat_said_comes_from_the_disk(load, kept):
@@ -278,10 +282,7 @@ def test_an_engine_that_is_closed_by_a_callback_leaves_no_thread(load, kept):
 
     engine.submit(GenerateRequest(token_ids=PROMPT * 3, max_tokens=4, ignore_eos=True), on_output=close)
     assert ended.wait(20)
-    end = time.monotonic() + 20
-    while [thread for thread in threading.enumerate() if "llama-gui" in thread.name]:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_until(lambda: not [thread for thread in threading.enumerate() if "llama-gui" in thread.name])
 
 
 def test_what_another_process_has_deleted_is_kept_again(load, kept):
@@ -500,7 +501,4 @@ def test_an_engine_that_the_collector_finds_in_a_thread_of_its_files_is_closed_e
     monkeypatch.setattr(BlockFiles, "_write", write)
     ask(engine, PROMPT * 2)
     assert closed.wait(20)
-    end = time.monotonic() + 20
-    while [thread for thread in threading.enumerate() if "llama-gui" in thread.name]:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_until(lambda: not [thread for thread in threading.enumerate() if "llama-gui" in thread.name])
