@@ -29,10 +29,10 @@ from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.network_loader import NetworkLoader
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_shapes import parameter_count
-from llama_gui.errors import InvalidRequestError, LoadCancelledError
+from llama_gui.errors import LoadCancelledError
 from llama_gui.paths import as_unicode
 from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo
-from llama_gui.vocabulary.checks import check_number
+from llama_gui.vocabulary.checks import check_number, check_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,7 @@ def load_model(
 
     `check`: called before its weights are read; what it raises ends the loading.
     """
-    if not isinstance(kernel_notes, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidRequestError("kernel_notes", kernel_notes, "the path of a file")
+    check_path("kernel_notes", kernel_notes, "the path of a file")
     torch_device = resolve_device(device)
     kernels = native_library.load() if torch_device.type == "cpu" else None
     model = open_model(path)

@@ -4,6 +4,7 @@ import gc
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,11 +32,13 @@ class ModelPool:
 
     Raises:
         InvalidRequestError: `memory_budget` is no number of bytes.
+        TypeError: `options` has what `Engine.load` does not know.
     """
 
     def __init__(self, *, memory_budget: int | None = None, **options: Any) -> None:
         if memory_budget is not None:
             check_number("memory_budget", memory_budget, 0)
+        signature(Engine.load).bind_partial("", on_progress=None, is_cancelled=None, shared=None, **options)
         self._budget = memory_budget
         self._options = options
         self._thread = SharedThread()

@@ -20,8 +20,8 @@ from llama_gui.engine.block_files import AT_ONCE, BlockFiles
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.kv_cache import KVCache, Slot
 from llama_gui.engine.recall import Recall
-from llama_gui.errors import GenerationError, InvalidRequestError
-from llama_gui.vocabulary.checks import check_number
+from llama_gui.errors import GenerationError
+from llama_gui.vocabulary.checks import check_number, check_path
 
 BLOCK = 64
 """Tokens in a file: those whose keys and values lie together in every dtype."""
@@ -189,8 +189,7 @@ def open_prompt_cache(
 
 def check_place(folder: object, byte_limit: object) -> None:
     """Raise InvalidRequestError where `open_prompt_cache` cannot use these."""
-    if not isinstance(folder, str | Path | None):
-        raise InvalidRequestError("prompt_cache", folder, "the path of a folder")
+    check_path("prompt_cache", folder, "the path of a folder")
     check_number("prompt_cache_bytes", byte_limit, 0, integer=True)
 
 

@@ -4,6 +4,7 @@ import math
 import operator
 from collections.abc import Iterator, Mapping
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError
@@ -36,6 +37,12 @@ def _range(low: float, high: float, *, integer: bool, above: bool) -> str:
 def check_kind(name: str, value: object, kind: type | tuple[type, ...], allowed: str) -> None:
     """Raise InvalidRequestError unless `value` is None or of one of these types; `allowed`: what that is, in words."""
     if value is not None and not isinstance(value, kind):
+        raise InvalidRequestError(name, value, allowed)
+
+
+def check_path(name: str, value: object, allowed: str) -> None:
+    """Raise InvalidRequestError unless `value` is None or a path; an empty text, as of an unset variable, is none."""
+    if not isinstance(value, str | Path | None) or value == "":
         raise InvalidRequestError(name, value, allowed)
 
 

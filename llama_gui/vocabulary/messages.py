@@ -10,6 +10,8 @@ from llama_gui.vocabulary.checks import check_depth, check_kind
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 
+_CALLS = "a list of calls, each an object as OpenAI has it"
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -19,7 +21,7 @@ class Message:
     called (OpenAI's shape), which call a "tool" turn answers, and who speaks.
 
     Raises:
-        InvalidRequestError: the role is not one of `ROLES`, or the content is not text.
+        InvalidRequestError: the role is not one of `ROLES`, the content is not text, or `tool_calls` are no calls.
     """
 
     role: Role
@@ -33,7 +35,10 @@ class Message:
             raise InvalidRequestError("role", self.role, f"one of {', '.join(ROLES)}")
         if not isinstance(self.content, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("content", self.content, "text")
-        check_kind("tool_calls", self.tool_calls, Sequence, "a list of calls")
+        check_kind("tool_calls", self.tool_calls, Sequence, _CALLS)
+        for call in self.tool_calls or ():
+            if not isinstance(call, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise InvalidRequestError("tool_calls", call, _CALLS)
         check_depth("tool_calls", self.tool_calls)
 
 

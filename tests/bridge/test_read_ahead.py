@@ -31,8 +31,10 @@ class Desk:
         self.session: ChatSession = book.new_chat()
         self.session.context.set_watched(True)
 
-    def ask(self, text: str) -> None:
-        self.session.send(text)
+    def ask(self, text: str, *files: Attachment) -> None:
+        """Send it; the composer is empty then."""
+        self.session.send(text, files)
+        self.session.note_draft(Draft())
         self.qtbot.waitUntil(lambda: not self.session.answering)
 
     def write(self, text: str = "why", *files: Attachment) -> None:
@@ -85,8 +87,7 @@ def test_files_are_read_before_the_question_is_there(qtbot: QtBot, make):
     desk.session.note_draft(Draft("", (FILE,)))
     desk.wait_for_reading(1)
     qtbot.waitUntil(lambda: not desk.is_reading())
-    desk.session.send("why", [FILE])
-    qtbot.waitUntil(lambda: not desk.session.answering)
+    desk.ask("why", FILE)
     ahead, asked = (request.messages[-1].content for request in desk.engine.requests)
     assert LONG.strip() in ahead
     assert ahead.removesuffix(AHEAD) == asked.removesuffix("why")

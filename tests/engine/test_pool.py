@@ -260,6 +260,12 @@ def test_what_is_no_budget_and_no_path(make_pool):
         make_pool().engine(5)
 
 
+@pytest.mark.parametrize("name", ["nope", "path", "shared", "on_progress"])
+def test_an_unknown_option_is_refused_before_a_model_is_loaded(name: str):
+    with pytest.raises(TypeError, match=name):
+        ModelPool(**{name: None})
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
 @pytest.mark.parametrize("shape", ["llama-3.2", "llama-3.1", "qwen2"])
 def test_the_estimate_is_what_the_weights_take(tmp_path: Path, shape, dtype: str):

@@ -408,7 +408,9 @@ def test_nothing_is_kept_where_nothing_shall_be(load, kept, options, monkeypatch
     assert not kept.exists()
 
 
-@pytest.mark.parametrize("options", [{"prompt_cache": 3}, {"prompt_cache_bytes": -1}, {"prompt_cache_bytes": 1.5}])
+@pytest.mark.parametrize(
+    "options", [{"prompt_cache": 3}, {"prompt_cache": ""}, {"prompt_cache_bytes": -1}, {"prompt_cache_bytes": 1.5}]
+)
 def test_what_cannot_be_a_place_is_refused(tiny_folder, options):
     with pytest.raises(InvalidRequestError, match="prompt_cache"):
         Engine.load(tiny_folder("llama-3.2"), **options)

@@ -67,9 +67,10 @@ def test_sampling_of_wrong_parts(field: str, value: Any):
     assert caught.value.field == field
 
 
-def test_tool_calls_are_a_list():
+@pytest.mark.parametrize("calls", [5, "calls", [5], [None]])
+def test_tool_calls_are_a_list_of_objects(calls: Any):
     with pytest.raises(InvalidRequestError, match="tool_calls"):
-        Message("assistant", "", tool_calls=5)  # type: ignore[arg-type]
+        Message("assistant", "", tool_calls=calls)
 
 
 def test_a_large_range_is_told_to_the_last_digit():
