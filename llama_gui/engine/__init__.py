@@ -17,6 +17,7 @@ from llama_gui.engine.job import Job
 from llama_gui.engine.pool import ModelPool
 from llama_gui.tool_calls import SaidAndCalled, ToolCall, parse_tool_calls
 from llama_gui.vocabulary import (
+    EmbedRequest,
     EngineStats,
     GenerateRequest,
     GenerateResult,
@@ -33,6 +34,7 @@ from llama_gui.vocabulary import (
 
 __all__ = [
     "AnswerState",
+    "EmbedRequest",
     "Engine",
     "EngineStats",
     "GenerateRequest",

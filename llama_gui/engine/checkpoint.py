@@ -32,6 +32,7 @@ _PICTURE_PARTS = ("vision_tower.", "multi_modal_projector.", "model.vision_tower
 
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _BYTES = "U8"
+_NETWORK, _HEAD = "model.", "lm_head."
 _WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 _OPEN_FILES = Path("/dev/fd")
@@ -72,6 +73,8 @@ class Checkpoint:
     `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading. `text_only`:
     the vision network is left aside, and the text network's weights have the names that they have in a checkpoint of
     their own. `paired_heads`: of how many heads the rows of a weight are, where they are in pairs; see `in_halves`.
+    `is_headless`: the projection to the vocabulary is left aside. Files that were written without it have shorter names
+    for the other weights.
 
     Raises:
         ModelNotFoundError: there is no weight file, or a shard that the index names is missing.
@@ -86,11 +89,13 @@ class Checkpoint:
         *,
         text_only: bool = False,
         paired_heads: Mapping[str, int] | None = None,
+        is_headless: bool = False,
     ) -> None:
         self.folder = folder
         self._on_read = on_read
         self._text_only = text_only
         self._paired_heads = paired_heads or {}
+        self._is_headless = is_headless
         self._stack = ExitStack()
         self._files: dict[str, tuple[Path, Any, str]] = {}
         """The file, its handle, and what the weight is called there."""
@@ -113,8 +118,10 @@ class Checkpoint:
             raise BrokenModelError(f"{file} is damaged or cut off: {brief(str(error))}. {AGAIN}") from error
         for stored in names:
             name = _text_name(stored) if self._text_only else stored
-            if name is None:
+            if name is None or (self._is_headless and name.startswith(_HEAD)):
                 continue
+            if self._is_headless and not name.startswith(_NETWORK):
+                name = _NETWORK + name
             if name in self._files:
                 raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {brief(name)}. {AGAIN}")
             self._files[name] = (file, handle, stored)

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from llama_gui.engine.expert_config import ExpertConfig, read_experts
 from llama_gui.engine.families import FAMILIES, Family
@@ -126,8 +126,8 @@ class GenerationDefaults:
     eos_token_ids: frozenset[int]
 
 
-def load_config(folder: Path) -> NetworkConfig:
-    """Read `folder`/config.json.
+def load_config(folder: Path, *, is_headless: bool = False) -> NetworkConfig:
+    """Read `folder`/config.json. `is_headless`: of a network without its projection to the vocabulary.
 
     Raises:
         ModelNotFoundError: the folder or the file does not exist.
@@ -137,7 +137,18 @@ def load_config(folder: Path) -> NetworkConfig:
     if not folder.is_dir():
         raise ModelNotFoundError(f"There is no model folder at {folder}. Check the path, or pick another model.")
     file = folder / "config.json"
-    return network_config(Fields(read_json(file), file))
+    values = read_json(file)
+    return network_config(Fields(_with_head(values) if is_headless else values, file))
+
+
+def _with_head(values: dict[str, Any]) -> dict[str, Any]:
+    """As of the whole architecture, if it names its inner part ("Qwen3Model"); the embedding is head enough."""
+    values = {**values, "tie_word_embeddings": True}
+    match values.get("architectures"):
+        case [str(name)] if name.endswith("Model"):
+            return {**values, "architectures": [name.removesuffix("Model") + "ForCausalLM"]}
+        case _:
+            return values
 
 
 def network_config(fields: Fields) -> NetworkConfig:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self, overload
 
+import torch
 from torch import Tensor
 
 from llama_gui.engine.answer_state import AnswerState
@@ -35,6 +36,7 @@ from llama_gui.errors import InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
     STRATEGIES,
     ContextUse,
+    EmbedRequest,
     EngineStats,
     GenerateRequest,
     GenerateResult,
@@ -160,9 +162,11 @@ class Engine:
         else:
             speculator = lookup_for(network, draft)
         cache = network.new_cache(kv_byte_budget(network.device), model.info.max_context)
-        runner = Runner(network, cache, decode_graphs(network))
+        embeds = model.info.embeds
+        runner = Runner(network, cache, None if embeds else decode_graphs(network), embeds=embeds)
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))
-        folder, stamp = (prompt_cache, stamp_of(path, network.config)) if network.is_exact else (None, b"")
+        keeps = network.is_exact and not embeds
+        folder, stamp = (prompt_cache, stamp_of(path, network.config)) if keeps else (None, b"")
         kept = open_prompt_cache(folder, prompt_cache_bytes, cache, lambda: runner.identity(stamp))
         stats = _first_stats(model, speculator)
         loop = Loop(scheduler, runner, cache, model.threads, stats, speculator, shared, kept)
@@ -210,7 +214,10 @@ class Engine:
     # --- asking
 
     def submit(
-        self, request: GenerateRequest, on_output: OnOutput | None = None, on_finish: OnFinish | None = None
+        self,
+        request: GenerateRequest | EmbedRequest,
+        on_output: OnOutput | None = None,
+        on_finish: OnFinish | None = None,
     ) -> Job:
         """Queue `request` and return at once, except for tokenising the prompt (milliseconds).
 
@@ -218,6 +225,8 @@ class Engine:
 
         Raises:
             InvalidRequestError, PromptTooLongError, ChatTemplateError: the request cannot be run.
+            UnsupportedModelError: the model makes vectors (`ModelInfo.embeds`) and an answer is asked for, or the other
+                way round.
             EngineClosedError: the engine was stopped.
             GenerationError: this is a forked copy of the process that made the engine.
         """
@@ -225,7 +234,7 @@ class Engine:
 
     def _submit(
         self,
-        request: GenerateRequest,
+        request: GenerateRequest | EmbedRequest,
         on_output: OnOutput | None,
         on_finish: OnFinish | None,
         is_chat: bool | None = None,
@@ -236,7 +245,7 @@ class Engine:
         number = next(self._numbers)
         job = Job(read.origin, lambda: self._loop.cancel(number), self._loop.check_wait)
         sequence = Sequence(number, read, self._tokenizer, job, on_output, on_finish)
-        if sequence.has_ended and read.scores is None:
+        if isinstance(request, GenerateRequest) and sequence.has_ended and read.scores is None:
             raise self._reader.ended(request)
         self._loop.submit(sequence)
         return job
@@ -294,6 +303,28 @@ class Engine:
         """Submit and wait. Raises what `submit` raises; a failure in flight is in the result."""
         return self.generate_batch([request])[0]
 
+    def embed(self, requests: Many[EmbedRequest | str]) -> Tensor:
+        """The vectors of texts: float32 ``[len(requests), dimensions]`` on CPU, each of length one.
+
+        Texts are read together. What is asked for of them, the beginning of a question for instance ("Instruct: …"),
+        is written in front by the caller, as the model's authors say.
+
+        Raises:
+            InvalidRequestError, PromptTooLongError, UnsupportedModelError, EngineClosedError: see `submit`; or they do
+                not all ask for the same number of dimensions.
+            GenerationError: there is no memory for it, or the engine fails.
+        """
+        if isinstance(requests, str) or not isinstance(requests, Iterable):
+            raise InvalidRequestError("requests", type(requests).__name__, "a list of texts or EmbedRequest")
+        asked = [EmbedRequest(request) if isinstance(request, str) else request for request in requests]
+        if len({request.dimensions for request in asked}) > 1:
+            raise InvalidRequestError("dimensions", "different", "the same for all texts")
+        results = self._run_all(asked)
+        for result in results:
+            if result.error is not None:
+                raise result.error
+        return torch.tensor([result.embedding for result in results])
+
     def generate_batch(self, requests: Many[GenerateRequest]) -> list[GenerateResult]:
         """Submit all, wait for all; the results are in the order of `requests`.
 
@@ -301,6 +332,9 @@ class Engine:
         """
         if not isinstance(requests, Iterable):
             raise InvalidRequestError("requests", type(requests).__name__, "a list of GenerateRequest")
+        return self._run_all(requests)
+
+    def _run_all(self, requests: Iterable[GenerateRequest | EmbedRequest]) -> list[GenerateResult]:
         jobs: list[Job] = []
         try:
             for request in requests:

@@ -88,6 +88,14 @@ def read_json(file: Path) -> dict[str, Any]:
         ModelNotFoundError: there is no such file.
         BrokenModelError: it cannot be read, or does not hold a JSON object.
     """
+    values = read_json_value(file)
+    if not isinstance(values, dict):
+        raise BrokenModelError(f"{file} holds a {type(values).__name__} instead of a JSON object. Download it again.")
+    return values
+
+
+def read_json_value(file: Path) -> Any:
+    """Whatever JSON there is in `file`; raises what `read_json` does where it cannot be read."""
     try:
         _check_size(file)
         values = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=unambiguous)
@@ -98,8 +106,6 @@ def read_json(file: Path) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError, RecursionError) as error:
         raise BrokenModelError(f"{file} cannot be read: {error}. Download the file again.") from error
-    if not isinstance(values, dict):
-        raise BrokenModelError(f"{file} holds a {type(values).__name__} instead of a JSON object. Download it again.")
     return values
 
 

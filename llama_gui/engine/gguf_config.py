@@ -16,6 +16,7 @@ from llama_gui.engine.fields import AGAIN, Fields, shown
 from llama_gui.engine.gguf_file import StoredTensor
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
 from llama_gui.engine.gguf_weights import read_numbers
+from llama_gui.engine.pooling import gguf_embeds
 from llama_gui.engine.rope_config import RopeConfig
 from llama_gui.engine.rotary import inverse_frequencies
 from llama_gui.engine.weight_shapes import paired_heads
@@ -112,6 +113,10 @@ class GgufConfig:
         )
         divisors = self._tensors.get(ROPE_DIVISORS)
         return config if divisors is None else replace(config, rope=self._divided(divisors, config))
+
+    def embeds(self) -> bool:
+        """See `gguf_embeds`."""
+        return gguf_embeds(self._fields.values.get(self._prefix + "pooling_type"), self._path)
 
     def _sizes(self) -> dict[str, Any]:
         """As config.json has them."""

@@ -149,14 +149,19 @@ class Llama:
         return linears + (0 if is_shared else self.embedding.weight_bytes)
 
     def forward(self, segments: Sequence[Segment], is_unwanted: Callable[[], bool] | None = None) -> Tensor:
+        """Run `segments`, see `hidden`: float32 logits ``[rows that want them, vocab]``, in their order."""
+        x = self.hidden(segments, is_unwanted)
+        return self.logits(x) if len(x) else torch.empty(0, self.config.vocab_size, device=self.device)
+
+    def hidden(self, segments: Sequence[Segment], is_unwanted: Callable[[], bool] | None = None) -> Tensor:
         """Run `segments` (of different slots) and write their keys and values; the slots need room for them.
 
         `is_unwanted` is asked before each layer, of more than a few rows; once it is true, the pass ends with
         `PassCancelled`.
 
         Returns:
-            Float32 logits ``[rows that want them, vocab]``, in the order of the segments. `Slot.tokens` are not
-            changed: the caller adds the ids when it accepts the step.
+            ``[rows that want logits, hidden]`` behind the last norm. `Slot.tokens` are not changed: the caller adds the
+            ids when it accepts the step.
         """
         spans = self._spans(segments)
         ids = [token_id for segment in segments for token_id in segment.token_ids]
@@ -177,9 +182,9 @@ class Llama:
                 else:
                     x = self._last_block(x, turns[block.rope], spans, segments, wanted)
         if not any(wanted):
-            return torch.empty(0, self.config.vocab_size, device=self.device)
+            return x[:0]
         self._plan_rows(len(x))
-        return self.logits(self._last_norm(x))
+        return self._last_norm(x)
 
     def _last_block(
         self, x: Tensor, turns: Turns, spans: Spans, segments: Sequence[Segment], wanted: Sequence[int]

@@ -136,6 +136,8 @@ def load_model(
         source=model.source(precision),
         reason=precision_reason(dtype, precision, torch_device),
         cache_dtype=name_of(network.cache_dtype),
+        embeds=model.embeds,
+        dimensions=config.hidden_size if model.embeds else 0,
     )
     if template is not None:
         info = _with_manners(info, template, tokenizer)

@@ -368,7 +368,8 @@ class Loop:
         if result is None:
             return 0
         try:
-            given = len(result) if sequence.pending else len(result) - 1 - len(work.guesses)
+            is_drawn = not sequence.pending and sequence.draws
+            given = len(result) - 1 - len(work.guesses) if is_drawn else len(result)
             sequence.score(result[:given])
             has_more = not sequence.pending and sequence.finish_reason is None
             drawn = self._draw(sequence, result[given:], work.guesses) if has_more else 0
@@ -401,6 +402,8 @@ class Loop:
             self._speculator.forget(sequence)
         if sequence.slot is not None and error is not None:
             self._cache.drop(sequence.slot)  # its rows may hold NaN, which would spoil others even when masked
+        elif sequence.slot is not None and not sequence.draws:
+            self._cache.drop(sequence.slot)  # nobody goes on with it
         elif sequence.slot is not None:
             self._cache.release(sequence.slot)
         try:

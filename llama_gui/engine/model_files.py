@@ -14,6 +14,7 @@ from llama_gui.engine.device import NetworkPart, Precision, Quantised
 from llama_gui.engine.fields import brief
 from llama_gui.engine.gpt_oss_folder import GptOssCheckpoint
 from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
+from llama_gui.engine.pooling import folder_embeds
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_shapes import expert_parameters, layer_parameters, paired_heads
@@ -49,6 +50,11 @@ class ModelFiles(Protocol):
         ...
 
     @property
+    def embeds(self) -> bool:
+        """Whether it turns texts into vectors, and writes none."""
+        return False
+
+    @property
     def stored(self) -> Quantised | None:
         """About how the files' weights are quantised; None: they are not."""
         return "int4" if self.config.stored_kind else None
@@ -69,13 +75,19 @@ class ModelFiles(Protocol):
 
 
 class FolderModel(ModelFiles):
-    """A folder in Hugging Face layout. Raises what `load_config` and `load_generation_defaults` raise."""
+    """A folder in Hugging Face layout. Raises what `load_config`, `folder_embeds` and `load_generation_defaults` do."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.name = folder.name
-        self.config = load_config(folder)
+        self._embeds = folder_embeds(folder)
+        self.config = load_config(folder, is_headless=self._embeds)
         self.defaults = load_generation_defaults(folder)
+
+    @property
+    def embeds(self) -> bool:
+        """See `folder_embeds`."""
+        return self._embeds
 
     def tokenizer(self) -> Tokenizer:
         """See `Tokenizer.load`."""
@@ -90,7 +102,13 @@ class FolderModel(ModelFiles):
         if self.config.has_sinks:
             return GptOssCheckpoint(self._folder, on_read, is_packed=bool(self.config.stored_kind))
         paired = paired_heads(self.config) if self.config.paired else None
-        return Checkpoint(self._folder, on_read, text_only=self.config.reads_pictures, paired_heads=paired)
+        return Checkpoint(
+            self._folder,
+            on_read,
+            text_only=self.config.reads_pictures,
+            paired_heads=paired,
+            is_headless=self._embeds,
+        )
 
     def source(self, precision: Precision) -> str:
         """Says what is left aside, and what is done to experts in MXFP4."""

@@ -17,7 +17,7 @@ from llama_gui.engine.model_files import model_folder
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import FROM_TEXT
 from llama_gui.errors import EngineClosedError, NotEnoughMemoryError
-from llama_gui.vocabulary import GenerateRequest, LoadProgress, ModelInfo
+from llama_gui.vocabulary import EmbedRequest, GenerateRequest, LoadProgress, ModelInfo
 from llama_gui.vocabulary.checks import check_number
 
 
@@ -87,7 +87,7 @@ class ModelPool:
     def submit(
         self,
         path: str | Path,
-        request: GenerateRequest,
+        request: GenerateRequest | EmbedRequest,
         on_output: OnOutput | None = None,
         on_finish: OnFinish | None = None,
     ) -> Job:

@@ -1,10 +1,14 @@
 """A request as a person writes it -> the parts that a sequence is made of, each checked against the model."""
 
 import secrets
+from collections.abc import Callable
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
+
+from torch import Tensor
 
 from llama_gui.engine import native_library
 from llama_gui.engine.answer_state import AnswerState
@@ -16,14 +20,16 @@ from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.engine.harmony import Marks
 from llama_gui.engine.loading import LoadedModel
 from llama_gui.engine.middle import MiddleTokens
+from llama_gui.engine.pooling import vector_of
 from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.structured_output import Constraint, GrammarCompiler
 from llama_gui.engine.thinking_budget import ChannelWatch, TagWatch, ThinkingBudget
-from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError
+from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError, UnsupportedModelError
 from llama_gui.vocabulary import (
     ContextUse,
+    EmbedRequest,
     FinishReason,
     GenerateRequest,
     Message,
@@ -31,6 +37,7 @@ from llama_gui.vocabulary import (
     check_messages,
     thinking_variables,
 )
+from llama_gui.vocabulary.checks import check_number
 
 _TAG_TOKENS = 16
 """So many at the end of a prompt hold the tag of thoughts that it begins."""
@@ -59,7 +66,7 @@ class ReadRequest:
 
     `origin` is its state before the first token. `goes_on`: the answer's text goes on with that of the prompt. `marks`:
     those of its messages, where an answer is several. `budget`: what ends its thoughts. `may_call`: whether it was
-    offered tools.
+    offered tools. `pool`: makes the vector that is wanted instead of an answer, see `vector_of`.
     """
 
     prompt: list[int]
@@ -76,6 +83,7 @@ class ReadRequest:
     budget: ThinkingBudget | None = None
     may_call: bool = False
     asker: str = ""
+    pool: Callable[[Tensor], tuple[float, ...]] | None = None
 
 
 class RequestReader:
@@ -100,13 +108,45 @@ class RequestReader:
             self._grammars, self._tokenizer, manners, self._marks if has_calls and not manners else None
         )
 
-    def read(self, request: GenerateRequest, *, is_chat: bool | None = None) -> ReadRequest:
+    def read(self, request: GenerateRequest | EmbedRequest, *, is_chat: bool | None = None) -> ReadRequest:
         """The parts of `request`. `is_chat`: whether its prompt is that of a chat; None: where it has `messages`.
 
         Raises:
             InvalidRequestError, PromptTooLongError, ChatTemplateError, UserError: it cannot be run.
+            UnsupportedModelError: the model makes vectors and an answer is asked for, or the other way round.
         """
+        if isinstance(request, EmbedRequest):
+            return self._read_embed(request)
         _check_request(request)
+        if self._info.embeds:
+            raise UnsupportedModelError(
+                f"{self._info.name} turns texts into vectors for a search, and writes none. Choose another model."
+            )
+        return self._read(request, is_chat)
+
+    def _read_embed(self, request: EmbedRequest) -> ReadRequest:
+        dimensions = request.dimensions
+        if not self._info.embeds:
+            raise UnsupportedModelError(
+                f"{self._info.name} writes texts, and makes no embeddings. Use a model for those, such as Qwen3 "
+                "Embedding."
+            )
+        if dimensions is not None:
+            check_number("dimensions", dimensions, 1, self._info.dimensions, integer=True)
+        ids = self._tokenizer.encode(request.prompt, add_special_tokens=True) if request.prompt is not None else ()
+        ids = list(request.token_ids or ids)
+        most = self._info.max_context - 1
+        if request.truncate and len(ids) > most:
+            end = ids[-1:] if ids[-1] in self._tokenizer.special_ids else []
+            ids = ids[: most - len(end)] + end
+        if len(ids) > most:
+            raise PromptTooLongError(len(ids), self._info.max_context, is_answered=False)
+        # As an answer that has no tokens.
+        read = self._read(GenerateRequest(token_ids=ids, asker=request.asker, max_tokens=1), is_chat=False)
+        limits = replace(read.limits, max_tokens=0, reason="stop")
+        return replace(read, limits=limits, pool=partial(vector_of, dimensions=dimensions))
+
+    def _read(self, request: GenerateRequest, is_chat: bool | None) -> ReadRequest:
         asked, request = request, self._with_ends(request)
         known = self._with_known_tokens(request)
         fitted = self._fitted(known)

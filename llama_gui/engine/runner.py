@@ -26,7 +26,8 @@ class Work:
     @property
     def rows(self) -> int:
         """Of how many of its last tokens the logits are wanted."""
-        drawn = 1 + len(self.guesses) if self.count == self.sequence.pending else 0
+        is_last = self.count == self.sequence.pending and self.sequence.draws
+        drawn = 1 + len(self.guesses) if is_last else 0
         return self.sequence.scored_rows(self.count) + drawn
 
 
@@ -36,10 +37,14 @@ _LOGITS_CHUNK = 256
 class Runner:
     """Runs the network for sequences that hold a slot. One thread, alone, uses it.
 
-    `graphs`: recordings of steps, where the device has such.
+    `graphs`: recordings of steps, where the device has such. `embeds`: what is made are no logits, but the rows that
+    those would be of, see `Llama.hidden`.
     """
 
-    def __init__(self, network: Llama, cache: KVCache, graphs: DecodeGraphs | None = None) -> None:
+    def __init__(
+        self, network: Llama, cache: KVCache, graphs: DecodeGraphs | None = None, *, embeds: bool = False
+    ) -> None:
+        self._embeds = embeds
         self._loaded: Llama | None = network
         self._pages = HugePages([weight for linear in network.linears for weight in linear.packed])
         self._cache = cache
@@ -88,7 +93,8 @@ class Runner:
         try:
             logits = self._graphs.run(segments) if self._graphs is not None else None
             if logits is None:
-                logits = self._network.forward(segments, lambda: all(job.is_cancelled for job in jobs))
+                run = self._network.hidden if self._embeds else self._network.forward
+                logits = run(segments, lambda: all(job.is_cancelled for job in jobs))
             logits = logits.cpu()
         except PassCancelled:
             for segment in segments:  # what was written so far counts for no token, and may be NaN

@@ -63,6 +63,8 @@ class Sequence:
             self._texts.append(self._rest(""))
         job.begin("".join(self._texts))
         self._scores = read.scores
+        self._pool = read.pool
+        self._embedding: tuple[float, ...] = ()
         self._cached_tokens = 0
         self._submitted = time.monotonic()
         self._started: float | None = None
@@ -105,6 +107,11 @@ class Sequence:
         return self.prompt + self.answer
 
     @property
+    def draws(self) -> bool:
+        """Whether it draws tokens; if not, its prompt is to become a vector."""
+        return self._pool is None
+
+    @property
     def reusable(self) -> list[int]:
         """The tokens that may come from the cache, except the last of them."""
         return self.tokens if self._scores is None else self._scores.reusable
@@ -131,14 +138,20 @@ class Sequence:
     def scored_rows(self, count: int) -> int:
         """For how many of the next `count` tokens logits are wanted to score the known tokens behind them."""
         assert self.slot is not None
+        if self._pool is not None:
+            return int(count == self.pending)
         return 0 if self._scores is None else self._scores.rows(len(self.slot.tokens), count)
 
     def score(self, logits: Tensor) -> None:
         """Take the logits ``[rows, vocab]`` that `scored_rows` asked for; behind the last the answer may have ended.
 
+        Where no tokens are drawn that is one row, ``[1, hidden]``, of the last token.
+
         Raises:
             GenerationError: they are not finite.
         """
+        if self._pool is not None:
+            self._embedding = self._pool(logits[0])
         if self._scores is not None:
             self._scores.take(logits)
         if self._only_reads and not self.pending:
@@ -285,6 +298,7 @@ class Sequence:
             dropped_messages=self._dropped_messages,
             prompt_logprobs=self._scores.outputs if self._scores is not None else (),
             stop_reason=self._stop_reason,
+            embedding=self._embedding,
         )
         self.job.finish(result)
         if self._on_finish is not None:

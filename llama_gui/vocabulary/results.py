@@ -57,6 +57,7 @@ class GenerateResult:
     were not sent, because all of them would not have fitted the context. `prompt_logprobs`: what the request asked for
     of that name, a `TokenOutput` for each given token; None for the first of a prompt, which nothing comes before.
     `stop_reason` (as in vLLM): the text of `stop`, or the id of `stop_token_ids`, that ended it; None: nothing of that.
+    `embedding`: what an `EmbedRequest` is answered with, a vector of length one.
     """
 
     text: str
@@ -69,6 +70,7 @@ class GenerateResult:
     dropped_messages: int = 0
     prompt_logprobs: tuple[TokenOutput | None, ...] = ()
     stop_reason: str | int | None = None
+    embedding: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
