@@ -79,6 +79,7 @@ NOT_SHOWN = {
         "engine/shared_thread",
         "engine/speculation",
         "engine/structured_output",
+        "vocabulary/embeddings",
         "vocabulary/messages",
         "vocabulary/requests",
     ),

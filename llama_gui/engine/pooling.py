@@ -79,6 +79,16 @@ def _wrong(file: Path, mode: object) -> str:
     )
 
 
+def no_writer(name: str) -> UnsupportedModelError:
+    """The error for who asks the model `name`, which makes vectors, for an answer."""
+    return UnsupportedModelError(f"{name} turns texts into vectors, and writes none. Choose another model.")
+
+
+def no_embedder(name: str) -> UnsupportedModelError:
+    """The error for who asks the model `name`, which writes texts, for a vector."""
+    return UnsupportedModelError(f"{name} writes texts, and makes no vectors of them. {_ADVICE}")
+
+
 def vector_of(row: Tensor, dimensions: int | None) -> tuple[float, ...]:
     """The vector of length one that float ``[hidden]`` is; `dimensions`: its first so many numbers, None: all.
 

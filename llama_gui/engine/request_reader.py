@@ -20,13 +20,13 @@ from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.engine.harmony import Marks
 from llama_gui.engine.loading import LoadedModel
 from llama_gui.engine.middle import MiddleTokens
-from llama_gui.engine.pooling import vector_of
+from llama_gui.engine.pooling import no_embedder, no_writer, vector_of
 from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.structured_output import Constraint, GrammarCompiler
 from llama_gui.engine.thinking_budget import ChannelWatch, TagWatch, ThinkingBudget
-from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError, UnsupportedModelError
+from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
     ContextUse,
     EmbedRequest,
@@ -119,18 +119,13 @@ class RequestReader:
             return self._read_embed(request)
         _check_request(request)
         if self._info.embeds:
-            raise UnsupportedModelError(
-                f"{self._info.name} turns texts into vectors for a search, and writes none. Choose another model."
-            )
+            raise no_writer(self._info.name)
         return self._read(request, is_chat)
 
     def _read_embed(self, request: EmbedRequest) -> ReadRequest:
         dimensions = request.dimensions
         if not self._info.embeds:
-            raise UnsupportedModelError(
-                f"{self._info.name} writes texts, and makes no embeddings. Use a model for those, such as Qwen3 "
-                "Embedding."
-            )
+            raise no_embedder(self._info.name)
         if dimensions is not None:
             check_number("dimensions", dimensions, 1, self._info.dimensions, integer=True)
         ids = self._tokenizer.encode(request.prompt, add_special_tokens=True) if request.prompt is not None else ()

@@ -4810,6 +4810,34 @@
         <translation>{0}: {1} wird nicht unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
+        <source>Choose another model for embeddings, such as Qwen3 Embedding.</source>
+        <translation>Wähle ein anderes Modell für Embeddings, etwa Qwen3 Embedding.</translation>
+    </message>
+    <message>
+        <source>The model computed a vector that is not finite. Its files may be damaged.</source>
+        <translation>Das Modell hat einen Vektor berechnet, der nicht endlich ist. Vielleicht sind seine Dateien beschädigt.</translation>
+    </message>
+    <message>
+        <source>{0} is no list of modules. Download the file again.</source>
+        <translation>{0} ist keine Liste von Modulen. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: this model makes its vectors by the pooling {1}, and only that of the last token is supported. Choose another model for embeddings, such as Qwen3 Embedding.</source>
+        <translation>{0}: Dieses Modell macht seine Vektoren mit dem Pooling {1}, und nur das des letzten Tokens wird unterstützt. Wähle ein anderes Modell für Embeddings, etwa Qwen3 Embedding.</translation>
+    </message>
+    <message>
+        <source>{0}: vectors of this model go through {1}, which is not supported. Choose another model for embeddings, such as Qwen3 Embedding.</source>
+        <translation>{0}: Die Vektoren dieses Modells gehen durch {1}, was nicht unterstützt wird. Wähle ein anderes Modell für Embeddings, etwa Qwen3 Embedding.</translation>
+    </message>
+    <message>
+        <source>{0} turns texts into vectors, and writes none. Choose another model.</source>
+        <translation>{0} macht aus Texten Vektoren und schreibt keine. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0} writes texts, and makes no vectors of them. Choose another model for embeddings, such as Qwen3 Embedding.</source>
+        <translation>{0} schreibt Texte und macht keine Vektoren daraus. Wähle ein anderes Modell für Embeddings, etwa Qwen3 Embedding.</translation>
+    </message>
+    <message>
         <source>{0}: {1} is {2}, and at most {3} is supported. Choose another model.</source>
         <translation>{0}: {1} ist {2}, und höchstens {3} wird unterstützt. Wähle ein anderes Modell.</translation>
     </message>

@@ -122,7 +122,7 @@ def test_a_model_for_vectors_writes_nothing(load, folder: Path, tiny_folder):
     engine = load(folder=folder)
     with pytest.raises(UnsupportedModelError, match="turns texts into vectors"):
         engine.submit(GenerateRequest("Hello"))
-    with pytest.raises(UnsupportedModelError, match="makes no embeddings"):
+    with pytest.raises(UnsupportedModelError, match="makes no vectors"):
         load("llama-3.2").embed(["Hello"])
 
 

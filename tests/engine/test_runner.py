@@ -41,7 +41,7 @@ def reader(cache, number, job):
     accepted = []
     return SimpleNamespace(
         number=number, slot=slot, job=job, is_prefilling=True, pending=32, accepted=accepted,
-        next_tokens=lambda count: [72] * count, accept=accepted.extend,
+        next_tokens=lambda count: [72] * count, accept=accepted.extend, draws=True,
         scored_rows=lambda _count: 0,
     )  # fmt: skip
 
