@@ -72,6 +72,7 @@ class PromptTooLongError(InvalidRequestError):
         super().__init__("prompt", prompt_tokens, f"at most {max_context - is_answered} tokens")
         self.prompt_tokens = prompt_tokens
         self.max_context = max_context
+        self.is_answered = is_answered
         self.args = (
             f"The conversation is {prompt_tokens:,} tokens long, but this model reads at most "
             f"{max_context:,} and needs room to answer. Shorten the message or start a new chat."

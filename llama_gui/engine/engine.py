@@ -224,9 +224,8 @@ class Engine:
         `on_output` and `on_finish` run in the engine's thread and hold it up: hand over and return.
 
         Raises:
-            InvalidRequestError, PromptTooLongError, ChatTemplateError: the request cannot be run.
-            UnsupportedModelError: the model makes vectors (`ModelInfo.embeds`) and an answer is asked for, or the other
-                way round.
+            InvalidRequestError, PromptTooLongError, ChatTemplateError: the request cannot be run. So it is where the
+                model makes vectors (`ModelInfo.embeds`) and an answer is asked for, or the other way round.
             EngineClosedError: the engine was stopped.
             GenerationError: this is a forked copy of the process that made the engine.
         """
@@ -310,8 +309,8 @@ class Engine:
         is written in front by the caller, as the model's authors say.
 
         Raises:
-            InvalidRequestError, PromptTooLongError, UnsupportedModelError, EngineClosedError: see `submit`; or they do
-                not all ask for the same number of dimensions.
+            InvalidRequestError, PromptTooLongError, EngineClosedError: see `submit`; or they do not all ask for the
+                same number of dimensions.
             GenerationError: there is no memory for it, or the engine fails.
         """
         if isinstance(requests, str) or not isinstance(requests, Iterable):

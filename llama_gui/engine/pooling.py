@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.fields import AGAIN, read_json, read_json_value, shown
-from llama_gui.errors import BrokenModelError, GenerationError, UnsupportedModelError
+from llama_gui.errors import BrokenModelError, GenerationError, InvalidRequestError, UnsupportedModelError
 
 _MODULES = "modules.json"
 _LAST, _MODE = "lasttoken", "pooling_mode_"
@@ -79,14 +79,14 @@ def _wrong(file: Path, mode: object) -> str:
     )
 
 
-def no_writer(name: str) -> UnsupportedModelError:
+def no_writer(name: str) -> InvalidRequestError:
     """The error for who asks the model `name`, which makes vectors, for an answer."""
-    return UnsupportedModelError(f"{name} turns texts into vectors, and writes none. Choose another model.")
+    return InvalidRequestError("model", name, "one that writes: this one turns texts into vectors for a search")
 
 
-def no_embedder(name: str) -> UnsupportedModelError:
+def no_embedder(name: str) -> InvalidRequestError:
     """The error for who asks the model `name`, which writes texts, for a vector."""
-    return UnsupportedModelError(f"{name} writes texts, and makes no vectors of them. {_ADVICE}")
+    return InvalidRequestError("model", name, "one for embeddings, such as Qwen3 Embedding: this one writes texts")
 
 
 def vector_of(row: Tensor, dimensions: int | None) -> tuple[float, ...]:

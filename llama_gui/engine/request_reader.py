@@ -112,8 +112,8 @@ class RequestReader:
         """The parts of `request`. `is_chat`: whether its prompt is that of a chat; None: where it has `messages`.
 
         Raises:
-            InvalidRequestError, PromptTooLongError, ChatTemplateError, UserError: it cannot be run.
-            UnsupportedModelError: the model makes vectors and an answer is asked for, or the other way round.
+            InvalidRequestError, PromptTooLongError, ChatTemplateError, UserError: it cannot be run. So it is where the
+                model makes vectors and an answer is asked for, or the other way round.
         """
         if isinstance(request, EmbedRequest):
             return self._read_embed(request)
@@ -135,7 +135,7 @@ class RequestReader:
             end = ids[-1:] if ids[-1] in self._tokenizer.special_ids else []
             ids = ids[: most - len(end)] + end
         if len(ids) > most:
-            raise PromptTooLongError(len(ids), self._info.max_context, is_answered=False)
+            raise PromptTooLongError(len(ids), most, is_answered=False)
         # As an answer that has no tokens.
         read = self._read(GenerateRequest(token_ids=ids, asker=request.asker, max_tokens=1), is_chat=False)
         limits = replace(read.limits, max_tokens=0, reason="stop")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from llama_gui.server.refusal import StoppingError
 from llama_gui.server.served import ServedEngine, ServedJob
-from llama_gui.vocabulary import GenerateRequest, GenerateResult, TokenOutput, Usage
+from llama_gui.vocabulary import EmbedRequest, GenerateRequest, GenerateResult, TokenOutput, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Answers:
     Iterate it for lists of `Arrived`, in order. It ends when every answer has ended.
     """
 
-    def __init__(self, engine: ServedEngine, requests: Sequence[GenerateRequest]) -> None:
+    def __init__(self, engine: ServedEngine, requests: Sequence[GenerateRequest | EmbedRequest]) -> None:
         self._engine = engine
         self._requests = requests
         self._loop = asyncio.get_running_loop()
@@ -118,7 +118,9 @@ class Answers:
                 job.cancel()
 
     def _token(self, choice: int, job: ServedJob, output: TokenOutput) -> Arrived:
-        is_first = not self._drawn[choice] and self._requests[choice].prompt_logprobs is not None
+        request = self._requests[choice]
+        wants_prompt = isinstance(request, GenerateRequest) and request.prompt_logprobs is not None
+        is_first = not self._drawn[choice] and wants_prompt
         return Arrived(choice, output, job.prompt_logprobs if is_first else ())
 
     def _as_counted(self, choice: int, result: GenerateResult) -> GenerateResult:

@@ -1,21 +1,20 @@
 """What clients of other servers ask for and is not here: why, or where it is instead."""
 
-_NO_EMBEDDINGS = "This server has no embeddings: its models write text. Ask a server that runs a model for embeddings."
+_EMBEDDINGS = "Embeddings are at /v1/embeddings, and Ollama's at /api/embed: both need a model for embeddings."
 _NO_RANKS = "This server ranks and classifies nothing: its models write text. Ask a server that runs a reranker."
 _TEXT_ONLY = "This server reads and writes text only."
 _KEEPS_NOTHING = "This server keeps nothing of what it answers: send the whole conversation each time."
 _COMPLETIONS = "llama.cpp's own protocol is not spoken here: use /v1/completions or /v1/chat/completions."
-_OLLAMA = "Of Ollama's protocol there are /api/chat, /api/generate, /api/show, /api/tags and /api/version here."
+_OLLAMA = (
+    "Of Ollama's protocol there are /api/chat, /api/generate, /api/embed, /api/show, /api/tags and /api/version here."
+)
 _ANTHROPIC = "Of Anthropic's protocol there are /v1/messages and /v1/messages/count_tokens here."
 _TWICE = "For Anthropic's protocol the base address that your program was given must not end with /v1: it adds that."
 _V1 = "Addresses of OpenAI's protocol begin with /v1 here: add it to the base address that your program was given."
 _FIXED = "What is served is chosen where the server is started, and cannot be changed from here."
 
 _WHY: dict[str, str] = {
-    **dict.fromkeys(
-        ("/v1/embeddings", "/embeddings", "/embedding", "/v1/embedding", "/pooling", "/api/embed", "/api/embeddings"),
-        _NO_EMBEDDINGS,
-    ),
+    **dict.fromkeys(("/embeddings", "/embedding", "/v1/embedding", "/pooling"), _EMBEDDINGS),
     **dict.fromkeys(("/v1/rerank", "/v2/rerank", "/rerank", "/reranking", "/v1/reranking"), _NO_RANKS),
     **dict.fromkeys(("/v1/score", "/score", "/classify", "/v1/moderations"), _NO_RANKS),
     **dict.fromkeys(("/v1/audio", "/v1/images", "/v1/videos", "/v1/realtime"), _TEXT_ONLY),

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from llama_gui.errors import EngineClosedError, InvalidRequestError
@@ -22,7 +23,7 @@ from llama_gui.server.replies import Envelope
 from llama_gui.server.served import Models, ServedEngine, name_for, refusal_by
 from llama_gui.server.visits import Visit
 from llama_gui.server.writers import Writer, whole_answer, writer_of
-from llama_gui.vocabulary import GenerateResult, TokenOutput
+from llama_gui.vocabulary import EmbedRequest, GenerateRequest, GenerateResult, TokenOutput
 
 _JSON = [(b"content-type", b"application/json")]
 _STREAM = [
@@ -56,21 +57,61 @@ class Generator:
         Raises:
             RefusedError: it cannot be answered, and nothing was sent yet.
         """
-        name_for(self._models, asked.model, stands_in=asked.protocol == "messages")  # a wrong name need not wait
-        with await self.gate.enter(len(asked.requests)):
+
+        async def work(engine: ServedEngine, name: str) -> None:
+            await self._answer_with(engine, name, asked, visit, send)
+
+        stands_in = asked.protocol == "messages"
+        await self.with_engine(
+            asked.model, len(asked.requests), work, partial(_refusal, asked=asked), stands_in=stands_in
+        )
+        self._metrics.request_seconds.add(visit.seconds)
+
+    async def with_engine(
+        self,
+        model: str | None,
+        places: int,
+        work: Callable[[ServedEngine, str], Awaitable[None]],
+        refusal: Callable[[Exception, ServedEngine | None], Awaitable[RefusedError]],
+        *,
+        stands_in: bool = False,
+    ) -> None:
+        """Do `work` with the engine of a model and its name, once there are `places` for it at the gate.
+
+        `stands_in`: see `name_for`. `refusal`: of what goes wrong; the engine is None where it could not be loaded.
+        """
+        name_for(self._models, model, stands_in=stands_in)  # a wrong name need not wait
+        with await self.gate.enter(places):
             for is_last in (False, True):
-                # Meanwhile it may have been unloaded.
-                name = name_for(self._models, asked.model, stands_in=asked.protocol == "messages")
+                name = name_for(self._models, model, stands_in=stands_in)  # meanwhile it may have been unloaded
                 engine: ServedEngine | None = None
                 try:
                     engine = await self.engines.engine(name)
-                    await self._answer_with(engine, name, asked, visit, send)
+                    await work(engine, name)
                     break
                 except Exception as error:
                     # A pool may close a model, to make room for another one, just before it is asked: load it again.
                     if is_last or not isinstance(error, EngineClosedError):
-                        raise await _refusal(error, engine, asked) from error
-        self._metrics.request_seconds.add(visit.seconds)
+                        raise await refusal(error, engine) from error
+
+    async def results_of(
+        self, engine: ServedEngine, requests: Sequence[GenerateRequest | EmbedRequest]
+    ) -> list[GenerateResult]:
+        """Ask all of these and wait for the ends. Raises what the engine's `submit` raises."""
+        answers = Answers(engine, requests)
+        self._running.add(answers)
+        results: dict[int, GenerateResult] = {}
+        try:
+            await answers.submit()
+            async for batch in answers.batches():
+                for arrived in batch:
+                    if isinstance(arrived.item, GenerateResult):
+                        results[arrived.choice] = arrived.item
+                        self._metrics.count_prompt(arrived.item.usage)
+        finally:
+            self._running.discard(answers)
+            answers.cancel()
+        return [results[choice] for choice in range(len(requests))]
 
     async def _fingerprint(self, engine: ServedEngine) -> str | None:
         if engine not in self._fingerprints:  # in a thread, because it reads the disk
@@ -159,7 +200,7 @@ class _Task:
                 self.metrics.first_token_seconds.add(self.visit.seconds)
 
 
-async def _refusal(error: Exception, engine: ServedEngine | None, asked: Asked) -> RefusedError:
+async def _refusal(error: Exception, engine: ServedEngine | None, *, asked: Asked) -> RefusedError:
     if engine is None or isinstance(error, RefusedError):
         return refusal_of(error)
     of_form = asked.form.refusal(error) if isinstance(error, InvalidRequestError) else None

@@ -117,8 +117,9 @@ def refusal_of(error: BaseException, model_path: str = "", *, is_chat: bool = Tr
 
 def _too_long(error: PromptTooLongError, prompt: str) -> str:
     """As OpenAI and vLLM say it: by these words litellm and others know that a shorter prompt helps."""
+    room = ", and the answer needs room, too" if error.is_answered else ""
     return (
-        f"This model's maximum context length is {error.max_context} tokens, and the answer needs room, too. "
+        f"This model's maximum context length is {error.max_context} tokens{room}. "
         f"However, your {prompt} resulted in {error.prompt_tokens} tokens. Please reduce the length of the {prompt}."
     )
 

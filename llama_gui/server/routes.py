@@ -17,6 +17,13 @@ from llama_gui.server.asgi import App, Receive, Scope, Send
 from llama_gui.server.asked import Asked
 from llama_gui.server.body import HungUpError, read_body, unless_gone
 from llama_gui.server.elsewhere import why_not
+from llama_gui.server.embedding import (
+    EmbedAsked,
+    answer_embeddings,
+    read_embed,
+    read_embeddings,
+    read_old_embeddings,
+)
 from llama_gui.server.error_shapes import in_words, refusal_body
 from llama_gui.server.generating import Generator, send_json
 from llama_gui.server.json_body import dump, read_object
@@ -90,6 +97,9 @@ class Routes:
             self._route("GET", "/v1/models/{name:path}", self._show_model),
             self._route("POST", "/v1/chat/completions", self._generating(read_chat)),
             self._route("POST", "/v1/completions", self._generating(read_completion)),
+            self._route("POST", "/v1/embeddings", self._embedding(read_embeddings)),
+            self._route("POST", "/api/embed", self._embedding(read_embed)),
+            self._route("POST", "/api/embeddings", self._embedding(read_old_embeddings)),
             self._route("POST", "/v1/responses", in_words(self._generating(read_response), in_words_of_responses)),
             self._route("POST", "/v1/messages", in_words(self._generating(read_message), in_words_of_messages)),
             self._route("POST", "/v1/messages/count_tokens", in_words(counting, in_words_of_messages)),
@@ -148,6 +158,14 @@ class Routes:
             # In another thread, because a large body would hold up everybody's streams.
             asked = await asyncio.to_thread(lambda: read(read_object(body)))
             await unless_gone(self.generator.answer(asked, visit_of(scope), send), receive)
+
+        return handle
+
+    def _embedding(self, read: Callable[[Mapping[str, Any]], EmbedAsked]) -> Handler:
+        async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+            body = await read_body(scope, receive, self._limits)
+            asked = await asyncio.to_thread(lambda: read(read_object(body)))
+            await unless_gone(answer_embeddings(self.generator, asked, visit_of(scope), send), receive)
 
         return handle
 

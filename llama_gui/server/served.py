@@ -8,6 +8,7 @@ from llama_gui.errors import ChatTemplateError, GenerationError
 from llama_gui.server.refusal import RefusedError, refusal_of
 from llama_gui.vocabulary import (
     ContextUse,
+    EmbedRequest,
     EngineStats,
     GenerateRequest,
     GenerateResult,
@@ -93,7 +94,7 @@ class ServedEngine(Protocol):
 
     def submit(
         self,
-        request: GenerateRequest,
+        request: GenerateRequest | EmbedRequest,
         on_output: Callable[[Any, TokenOutput], None] | None = None,
         on_finish: Callable[[Any, GenerateResult], None] | None = None,
     ) -> ServedJob:

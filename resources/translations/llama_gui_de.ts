@@ -4830,12 +4830,12 @@
         <translation>{0}: Die Vektoren dieses Modells gehen durch {1}, was nicht unterstützt wird. Wähle ein anderes Modell für Embeddings, etwa Qwen3 Embedding.</translation>
     </message>
     <message>
-        <source>{0} turns texts into vectors, and writes none. Choose another model.</source>
-        <translation>{0} macht aus Texten Vektoren und schreibt keine. Wähle ein anderes Modell.</translation>
+        <source>one that writes: this one turns texts into vectors for a search</source>
+        <translation>eines, das schreibt: Dieses macht aus Texten Vektoren für eine Suche</translation>
     </message>
     <message>
-        <source>{0} writes texts, and makes no vectors of them. Choose another model for embeddings, such as Qwen3 Embedding.</source>
-        <translation>{0} schreibt Texte und macht keine Vektoren daraus. Wähle ein anderes Modell für Embeddings, etwa Qwen3 Embedding.</translation>
+        <source>one for embeddings, such as Qwen3 Embedding: this one writes texts</source>
+        <translation>eines für Embeddings, etwa Qwen3 Embedding: Dieses schreibt Texte</translation>
     </message>
     <message>
         <source>{0}: {1} is {2}, and at most {3} is supported. Choose another model.</source>

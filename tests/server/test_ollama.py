@@ -229,7 +229,7 @@ def test_errors_are_one_sentence(serve: Serve):
         (post(CHAT, server, question(options=5)), 400, "options"),
         (post(CHAT, server, {**question(), "stream": False}), 500, "not finite"),
         (post(CHAT, server, question("word " * 60)), 400, "maximum context length"),
-        (post("/api/embed", server, {}), 404, "no embeddings"),
+        (post("/api/embed", server, {}), 400, "input is None"),
         (post("/api/pull", server, {}), 404, "chosen where the server is started"),
         (head("/api/ps", server), 404, "/api/tags"),
         (head(CHAT, server, Authorization=""), 401, "key"),

@@ -264,8 +264,8 @@ def test_what_belongs_to_the_other_route():
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/v1/embeddings", "no embeddings"),
-        ("/embedding", "no embeddings"),
+        ("/embeddings", "/v1/embeddings"),
+        ("/embedding", "/v1/embeddings"),
         ("/v1/rerank", "ranks"),
         ("/v1/audio/speech", "text only"),
         ("/v1/images/generations", "text only"),

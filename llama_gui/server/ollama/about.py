@@ -18,7 +18,12 @@ def show(engine: ServedEngine | None) -> dict[str, Any]:
     if engine is None:
         return {"details": _details(None), "model_info": {}, "capabilities": ["completion"]}
     info = engine.info
-    abilities = {"completion": True, "tools": info.tools, "thinking": info.thinking is not None or info.thinking_tag}
+    abilities = {
+        "completion": not info.embeds,
+        "embedding": info.embeds,
+        "tools": info.tools,
+        "thinking": info.thinking is not None or info.thinking_tag,
+    }
     return {
         "details": _details(engine),
         "template": engine.chat_template or "",
