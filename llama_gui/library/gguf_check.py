@@ -16,7 +16,9 @@ _FIRST_BYTES, _MOST_BYTES = 16 * 2**20, 128 * 2**20
 """Of a header: Llama 3 has 8 MB. The engine takes no more, either."""
 _HEAD_BYTES = 2**14
 _SETTLED_S = 3600.0
-_STRING, _ARRAY = 8, 9
+_STRING, _ARRAY, _UINT32 = 8, 9, 4
+_NOT_THERE = (struct.error, ValueError, IndexError, KeyError, OverflowError)
+"""What reading raises where the bytes are no header, or end within it."""
 _VALUE_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 _BLOCKS = {
     0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 10: (256, 84),
@@ -40,7 +42,7 @@ def check_gguf(file: Path) -> None:
             raise BrokenModelError(f"The file {file} is called GGUF, but it is none.")
         try:
             promised = _promised_end(stream, size)
-        except (struct.error, ValueError, IndexError, KeyError, OverflowError) as error:
+        except _NOT_THERE as error:
             raise BrokenModelError(
                 f"The file {file} is damaged or cut off: its header cannot be read ({error}). Download it again."
             ) from error
@@ -86,13 +88,31 @@ def gguf_architecture(file: Path) -> str:
     Raises:
         BrokenModelError: it is no GGUF file.
     """
+    return _text_in(_head(file), "general.architecture")
+
+
+def gguf_embeds(file: Path) -> bool:
+    """Whether a GGUF file turns texts into vectors, as its first fields tell. Raises what `gguf_architecture` does."""
+    head = _head(file)
+    name = f"{_text_in(head, 'general.architecture')}.pooling_type"
+    try:
+        return bool(_Fields(head, len(head)).number(name.encode()))
+    except _NOT_THERE:
+        return False
+
+
+def _head(file: Path) -> bytes:
     with file.open("rb") as stream:
         content = stream.read(_HEAD_BYTES)
     if content[:4] != _MAGIC:
         raise BrokenModelError(f"The file {file} is called GGUF, but it is none.")
+    return content
+
+
+def _text_in(head: bytes, name: str) -> str:
     try:
-        return _Fields(content, len(content)).text(b"general.architecture")
-    except (struct.error, ValueError, IndexError, KeyError, OverflowError):
+        return _Fields(head, len(head)).text(name.encode())
+    except _NOT_THERE:
         return ""
 
 
@@ -126,13 +146,21 @@ class _Fields:
 
     def text(self, name: bytes) -> str:
         """The text that a field holds; "" where there is none of this name."""
+        return self._string().decode(errors="replace") if self._go_to(name) == _STRING else ""
+
+    def number(self, name: bytes) -> int:
+        """The whole number that a field holds; 0 where there is none of this name."""
+        return self._read("<I")[0] if self._go_to(name) == _UINT32 else 0
+
+    def _go_to(self, name: bytes) -> int | None:
+        """The kind of the field of this name, whose value is next; None: there is none."""
         for _ in range(self._fields):
             key = self._string()
             (kind,) = self._read("<I")
             if key == name:
-                return self._string().decode(errors="replace") if kind == _STRING else ""
+                return kind
             self._skip_value(kind)
-        return ""
+        return None
 
     def _read(self, form: str) -> tuple[int, ...]:
         values = struct.unpack_from(form, self._content, self._place)

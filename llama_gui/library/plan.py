@@ -19,7 +19,7 @@ _SMALL = frozenset(
     {
         "config.json", "generation_config.json", "tokenizer.json", "tokenizer.model", "tokenizer_config.json",
         "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt", "chat_template.jinja",
-        "chat_template.json",
+        "chat_template.json", "modules.json", "1_Pooling/config.json", "config_sentence_transformers.json",
     }
 )  # fmt: skip
 _INDEX = "model.safetensors.index.json"

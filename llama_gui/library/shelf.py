@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
-from llama_gui.library.gguf_check import check_gguf, gguf_architecture
+from llama_gui.library.gguf_check import check_gguf, gguf_architecture, gguf_embeds
 from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS, repository_name
 from llama_gui.library.sizes import in_words
 from llama_gui.paths import as_unicode
@@ -18,7 +18,7 @@ from llama_gui.vocabulary import ModelEntry
 
 STARTER_NAME = "Starter model"
 
-_CONFIG = "config.json"
+_CONFIG, _MODULES = "config.json", "modules.json"
 _WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _GGUF = ".gguf"
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.(?:safetensors|gguf)$")
@@ -90,7 +90,7 @@ def _described(path: Path, check: CheckGguf) -> ModelEntry:
         folder = _snapshot(asked) if asked.name.startswith(HUB_PREFIX) else asked
         _check_config(folder / _CONFIG)
         _check_weights(folder)
-        return ModelEntry(name=_name(folder), path=str(folder), size=_size(folder))
+        return ModelEntry(_name(folder), str(folder), _size(folder), embeds=_folder_embeds(folder))
     except OSError as error:
         raise BrokenModelError(f"The folder {asked} cannot be read: {error.strerror or error}.") from error
 
@@ -101,7 +101,16 @@ def _describe_gguf(file: Path, check: CheckGguf) -> ModelEntry:
     if gguf_architecture(file) in _PARTS_OF_MODELS:
         raise BrokenModelError(f"The file {file} reads pictures for another model. Choose the file of that one.")
     check(file)
-    return ModelEntry(name=_name(file), path=str(file), size=file.stat().st_size)
+    return ModelEntry(_name(file), str(file), file.stat().st_size, embeds=gguf_embeds(file))
+
+
+def _folder_embeds(folder: Path) -> bool:
+    """As sentence-transformers saves them: a module behind the network makes one vector of all."""
+    modules = _read_json(folder / _MODULES) if (folder / _MODULES).is_file() else None
+    kinds = (
+        [str(module.get("type")) for module in modules if isinstance(module, dict)] if isinstance(modules, list) else []
+    )
+    return any(kind.endswith(".Pooling") for kind in kinds)
 
 
 def _runs(file: Path) -> bool:

@@ -119,7 +119,7 @@ class WindowModels(QObject):
         """The models that can be chosen."""
         entries = self._list_entries(self._settings().recent_models)
         self._listed = {entry.key: entry for entry in entries}
-        return entries
+        return [entry for entry in entries if not entry.embeds]
 
     def name_of(self, key: str) -> str:
         """What the user calls a model."""

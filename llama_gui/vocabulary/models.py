@@ -21,7 +21,8 @@ STARTER = "starter"
 class ModelEntry:
     """A model that the user can pick: its short name, its absolute path, its size on disk in bytes.
 
-    On somebody else's server: `path` is ``endpoint#model``, `endpoint` the server's name, and the size 0.
+    On somebody else's server: `path` is ``endpoint#model``, `endpoint` the server's name, and the size 0. `embeds`: it
+    turns texts into vectors, so nobody can chat with it.
     """
 
     name: str
@@ -29,6 +30,7 @@ class ModelEntry:
     size: int
     is_starter: bool = False
     endpoint: str = ""
+    embeds: bool = False
 
     @property
     def key(self) -> str:

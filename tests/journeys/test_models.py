@@ -19,6 +19,7 @@ from llama_gui.ui import MainWindow
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.load_dialog import LoadDialog
 from llama_gui.vocabulary import STARTER, LoadOptions, LoadProgress, SamplingParams
+from tests.fakes.tiny_embedder import write_tiny_embedder
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.journeys.conftest import RESOURCES, OpenWindow
 from tests.journeys.driving import ask, shown, trigger
@@ -396,3 +397,16 @@ def test_another_model_answers_again_and_the_chat_keeps_its_own(window: MainWind
     trigger(window, "run_again")  # by the model that wrote it
     qtbot.waitUntil(lambda: "letter for letter" in window.status.state.text(), timeout=SECONDS)
     assert tab.session.path()[-1].model == "Tiny"
+
+
+def test_a_model_for_embeddings_is_not_offered_and_says_why_it_does_not_answer(
+    show_window: OpenWindow, qtbot: QtBot, tmp_path: Path, gate: Gate
+):
+    folder = write_tiny_embedder(tmp_path / "models" / "Embedder")
+    window = show_window(gate, shelf.scan([folder.parent], STARTER_PATH))
+    assert [entry.name for entry in window.models.entries()] == [shelf.STARTER_NAME]
+    tab = window.deck.current()
+    choose(window, str(folder))
+    wait_for(qtbot, window, str(folder))
+    ask(qtbot, tab, "Hello?")
+    qtbot.waitUntil(lambda: "turns texts into vectors" in tab.notice.text(), timeout=SECONDS)

@@ -11,7 +11,7 @@ import pytest
 
 from llama_gui.errors import BrokenModelError
 from llama_gui.library import gguf_check
-from llama_gui.library.gguf_check import GgufChecks, check_gguf, gguf_architecture
+from llama_gui.library.gguf_check import GgufChecks, check_gguf, gguf_architecture, gguf_embeds
 
 
 def write(path: Path, *, alignment: int | None = None, tokens: int = 50) -> Path:
@@ -53,6 +53,21 @@ def test_the_architecture_is_told_by_the_first_bytes(tmp_path: Path):
     os.truncate(file, 3)
     with pytest.raises(BrokenModelError, match="it is none"):
         gguf_architecture(file)
+
+
+@pytest.mark.parametrize(("kind", "embeds"), [(None, False), (0, False), (1, True), (3, True), (4, True)])
+def test_a_model_that_makes_vectors_is_told_by_its_pooling(tmp_path: Path, kind: int | None, embeds: bool):
+    writer = gguf.GGUFWriter(str(tmp_path / "a.gguf"), "qwen3")
+    writer.add_context_length(2048)
+    if kind is not None:
+        writer.add_pooling_type(gguf.PoolingType(kind))
+    writer.add_token_list([f"token {n}" for n in range(5000)])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    assert gguf_embeds(tmp_path / "a.gguf") is embeds
+    os.truncate(tmp_path / "a.gguf", 30)
+    assert not gguf_embeds(tmp_path / "a.gguf")
 
 
 def test_a_header_longer_than_what_is_read_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

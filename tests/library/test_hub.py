@@ -134,6 +134,14 @@ def test_gguf_repositories_are_searched_by_their_own_fields(fake_hub: FakeHub, a
     assert (model.parameters, model.architecture, model.has_gguf) == (11, "llama", True)
 
 
+def test_what_says_that_a_model_makes_vectors_is_fetched(fake_hub: FakeHub, access: HubAccess):
+    files = {**model_files(), "modules.json": b"[]", "1_Pooling/config.json": b"{}", "2_Dense/config.json": b"{}"}
+    fake_hub.add(REPO, files, info=info())
+    names = [file.path for file in Hub(access).plan(REPO).files]
+    assert {"modules.json", "1_Pooling/config.json"} <= set(names)
+    assert "2_Dense/config.json" not in names
+
+
 def test_details_say_what_would_be_fetched(fake_hub: FakeHub, access: HubAccess):
     files = model_files([b"1" * 10, b"2" * 20]) | {"README.md": CARD.encode()}
     repo = fake_hub.add(REPO, files, info=info())

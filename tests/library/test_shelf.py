@@ -56,6 +56,17 @@ def test_describe_tells_name_place_and_size(tmp_path: Path):
     assert not entry.is_starter
 
 
+def test_a_model_for_embeddings_is_told_from_one_that_writes(tmp_path: Path):
+    writes, embeds = make_model(tmp_path / "writes"), make_model(tmp_path / "embeds")
+    types = "sentence_transformers.models."
+    (writes / "modules.json").write_text(json.dumps([{"type": types + "Transformer", "path": ""}]))
+    (embeds / "modules.json").write_text(json.dumps([{"type": types + "Pooling", "path": "1_Pooling"}]))
+    assert [(entry.name, entry.embeds) for entry in shelf.scan([tmp_path], tmp_path / "none")] == [
+        ("embeds", True),
+        ("writes", False),
+    ]
+
+
 def test_describe_makes_the_path_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = make_model(tmp_path / "model")
     monkeypatch.chdir(tmp_path)
