@@ -17,7 +17,7 @@ from typing import Self
 
 from llama_gui.engine.detokenizer import Detokenizer
 from llama_gui.engine.stop_strings import StopStrings
-from llama_gui.engine.tag_guard import CALLS, CLOSING, OPENING, TagGuard, unguarded
+from llama_gui.engine.tag_guard import CALLS, CLOSING, OPENING, TaggedText, TagGuard, unguarded
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.tool_calls import Thoughts, parted
 
@@ -51,6 +51,12 @@ class Marks:
             return None
         start, channel, message, end, call, finish = ids
         return cls(start, channel, message, end, call, finish, tokenizer.id_of("<|constrain|>"))
+
+    def detokenizer(
+        self, inner: Detokenizer, prompt: Sequence[int], stops: StopStrings | None = None, *, may_call: bool = True
+    ) -> Detokenizer:
+        """What tells an answer; see `HarmonyDetokenizer`."""
+        return HarmonyDetokenizer(inner, self, prompt, stops, may_call=may_call)
 
     def opening(self, tokenizer: Tokenizer, channel: str) -> list[int]:
         """What stands between `<|start|>assistant` and a message in this channel."""
@@ -95,14 +101,12 @@ class HarmonyDetokenizer:
         *,
         may_call: bool = True,
     ) -> None:
-        """`prompt`: where it ends within the header of a message, the answer goes on with that.
-
-        `stops` are looked for here, as only here it is known which text is the model's own and which are our tags.
-        `may_call`: whether calls are looked for in the text, so that what only looks like one must not.
+        """`prompt`: where it ends within the header of a message, the answer goes on with that. `stops`: see
+        `TaggedText`. `may_call`: whether calls are looked for in the text, so that what only looks like one must not.
         """
         self._inner = inner
         self._marks = marks
-        self._stops = stops or StopStrings(())
+        self._told = TaggedText(stops)
         self._may_call = may_call
         self._has_thought = False
         self._turn_to("said")
@@ -120,7 +124,7 @@ class HarmonyDetokenizer:
         """See `Detokenizer.push`."""
         marks = self._marks
         if token_id == marks.message:
-            return self._ours("") + self._begin()
+            return self._told.ours("") + self._begin()
         if token_id in (marks.start, marks.channel):
             return self._open_header(has_channel=token_id == marks.channel)
         if token_id in (marks.end, marks.call, marks.finish):
@@ -139,15 +143,16 @@ class HarmonyDetokenizer:
         """See `Detokenizer.flush`."""
         text = self._text(self._inner.flush())
         is_text = self._kind == "header" and self._is_first and self._role is None
-        return text + (self._give_up() if is_text else "") + self._ours("")
+        return text + (self._give_up() if is_text else "") + self._told.ours("")
 
     def _turn_to(self, kind: str) -> None:
         """The kind of the message: said, thought, call, hidden, or header: none has begun."""
         self._kind = kind
         if kind == "said":
-            self._guard = TagGuard(CALLS if self._may_call else (), () if self._has_thought else (*OPENING, *CLOSING))
+            tags = () if self._has_thought else (*OPENING, *CLOSING)
+            self._told.turn_to(TagGuard(CALLS if self._may_call else (), tags))
         else:
-            self._guard = TagGuard(CLOSING if kind == "thought" else ())
+            self._told.turn_to(TagGuard(CLOSING if kind == "thought" else ()))
 
     def _text(self, piece: str) -> str:
         if self._kind == "header":
@@ -155,24 +160,13 @@ class HarmonyDetokenizer:
             return self._give_up() if self._is_no_header else ""
         self._is_empty = self._is_empty and not piece
         self._has_said = self._has_said or (self._kind == "said" and bool(piece))
-        return "" if self._kind == "hidden" else self._own(piece)
-
-    def _own(self, piece: str) -> str:
-        """What the model has written, as far as it is certain."""
-        text = self._guard.push(self._stops.push(piece))
-        return text + self._guard.flush() if self._stops.found else text
+        return "" if self._kind == "hidden" else self._told.own(piece)
 
     @property
     def _is_no_header(self) -> bool:
         written = self._header.lstrip()[: len(_TO)]
         is_text = self._is_first and self._role is None and not _TO.startswith(written)
         return is_text or len(self._header) > _LONGEST_HEADER
-
-    def _ours(self, text: str) -> str:
-        """A tag or a line break that the model has not written: it holds no stop, and no stop reaches over it."""
-        if self._stops.found:
-            return ""
-        return self._guard.push(self._stops.flush()) + self._guard.flush() + text
 
     def _give_up(self) -> str:
         """What was taken for a header is said."""
@@ -202,11 +196,11 @@ class HarmonyDetokenizer:
             name = json.dumps(recipient[1].removeprefix(_FUNCTIONS), ensure_ascii=False)
             between = "\n\n" if self._has_said else ""
             opening = f'{between}<tool_call>\n{{"name": {name}, "arguments": '
-            return self._stop_thinking() + self._ours(opening)
+            return self._stop_thinking() + self._told.ours(opening)
         if word and word[1] == "analysis":
             return self._begin_thought()
         self._turn_to("said")
-        return self._stop_thinking() + self._ours("\n\n" if self._has_said else "")
+        return self._stop_thinking() + self._told.ours("\n\n" if self._has_said else "")
 
     def _begin_thought(self) -> str:
         if self._has_said:
@@ -215,12 +209,12 @@ class HarmonyDetokenizer:
         self._turn_to("thought")
         self._has_thought = True
         was_thinking, self._is_thinking = self._is_thinking, True
-        return self._ours("\n\n" if was_thinking else _THINK)
+        return self._told.ours("\n\n" if was_thinking else _THINK)
 
     def _close(self) -> str:
-        text = self._text(self._inner.flush()) + self._ours("")
+        text = self._text(self._inner.flush()) + self._told.ours("")
         if self._kind == "call":
-            text += self._ours(f"{'{}' if self._is_empty else ''}}}\n</tool_call>")
+            text += self._told.ours(f"{'{}' if self._is_empty else ''}}}\n</tool_call>")
             self._has_said = True
         if self._kind != "header":
             self._turn_to("said")
@@ -228,4 +222,4 @@ class HarmonyDetokenizer:
 
     def _stop_thinking(self) -> str:
         was_thinking, self._is_thinking = self._is_thinking, False
-        return self._ours(_THOUGHT) if was_thinking else ""
+        return self._told.ours(_THOUGHT) if was_thinking else ""

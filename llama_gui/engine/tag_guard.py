@@ -7,6 +7,7 @@ broken only where it would be read as a tag; and `unguarded` takes it out again 
 import re
 from collections.abc import Sequence
 
+from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.tool_calls import MANNERS, overlap
 from llama_gui.vocabulary import THINKING_TAGS
 
@@ -64,3 +65,29 @@ class TagGuard:
     @property
     def _begins_line(self) -> bool:
         return not self._is_code and not self._line.strip()
+
+
+class TaggedText:
+    """The text of an answer, made of a model's own words and of tags that we write between them.
+
+    `stops` are looked for here, as only here it is known which is which: none is in our tags, or reaches over them.
+    """
+
+    def __init__(self, stops: StopStrings | None = None) -> None:
+        self._stops = stops or StopStrings(())
+        self._guard = TagGuard()
+
+    def turn_to(self, guard: TagGuard) -> None:
+        """Another part of it, with other words that must not be taken for tags. The last one must have been told."""
+        self._guard = guard
+
+    def own(self, piece: str) -> str:
+        """More of what the model has written; what of that is certain."""
+        text = self._guard.push(self._stops.push(piece))
+        return text + self._guard.flush() if self._stops.found else text
+
+    def ours(self, text: str) -> str:
+        """A tag, or a line break, that the model has not written, behind the rest of its words."""
+        if self._stops.found:
+            return ""
+        return self._guard.push(self._stops.flush()) + self._guard.flush() + text
