@@ -181,7 +181,8 @@ class Titler(QObject):
 
 def _writes_titles(info: ModelInfo) -> bool:
     """False for a model that always reasons first: it would have no tokens left for the title."""
-    return info.parameters >= LEAST_PARAMETERS and not info.opening(thinking=False)
+    always_thinks = info.opening(thinking=False) or (info.marks_thoughts and info.thinking is None)
+    return info.parameters >= LEAST_PARAMETERS and not always_thinks
 
 
 def _find_work(store: ChatStore) -> _Work | None:

@@ -9,7 +9,6 @@ from those that the grammar allows there. Where a grammar cannot go on (it has b
 none of its tokens), the answer is free again: that is no error, but the call may be malformed.
 """
 
-import copy
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from typing import Any
 from torch import Tensor
 
 from llama_gui.engine.structured_output import mask_of
-from llama_gui.tool_calls import Manner, Thoughts
+from llama_gui.engine.thinking_watch import SaidWatch
+from llama_gui.tool_calls import Manner
 
 _WINDOW = 128
 """Letters of an answer that are looked at for the beginning of a call: longer than any mark."""
@@ -43,19 +43,19 @@ class CallForm:
 class CallGrammar:
     """What one answer may still say, calls included; used by one thread.
 
-    `bytes_of` tells the bytes of a token, `thinking` is the tag of the thoughts that its prompt begins, or "".
+    `bytes_of` tells the bytes of a token, `watch` what of them is no thought.
     """
 
     is_complete = True
     """An answer that ends within a call is no error: the part of the call is shown as text."""
 
     def __init__(
-        self, forms: Sequence[CallForm], bytes_of: Callable[[int], bytes | None], size: int, thinking: str = ""
+        self, forms: Sequence[CallForm], bytes_of: Callable[[int], bytes | None], size: int, watch: SaidWatch
     ) -> None:
         self._forms = forms
         self._bytes_of = bytes_of
         self._size = size
-        self._thoughts = Thoughts(thinking)
+        self._watch = watch
         self._text = ""  # the end of the answer behind what was thought, one letter for each byte
         self._is_begun = False
         self._tokens: list[tuple[int, int]] = []  # the last ones, each with its length
@@ -101,7 +101,7 @@ class CallGrammar:
             return True
         if self._is_let_go:
             self._is_let_go = False
-            self._thoughts.push(piece)
+            self._watch.push(token_id)
             return True
         return self._look(token_id, piece)
 
@@ -114,17 +114,17 @@ class CallGrammar:
     # --- free text
 
     def _look(self, token_id: int, piece: str) -> bool:
-        thoughts = self._thoughts if self._thoughts.are_over else copy.copy(self._thoughts)
-        text = self._text + thoughts.push(piece)[1]
+        watch = self._watch.copy()
+        text = self._text + watch.push(token_id)
         for form in self._forms:
             at = form.begins_in(text, is_begun=self._is_begun)
             if at >= 0:
                 if not self._begin(form, (token_id, len(piece)), len(text) - at):
                     return False
-                self._thoughts = thoughts
+                self._watch = watch
                 return True
         self._refusing = None
-        self._thoughts = thoughts
+        self._watch = watch
         self._is_begun = self._is_begun or len(text) > _WINDOW
         self._text = text[-_WINDOW:]
         self._tokens.append((token_id, len(piece)))

@@ -17,6 +17,7 @@ from jinja2.utils import pass_context
 
 from llama_gui.engine.fields import check_regular, read_json, shown
 from llama_gui.engine.literal_texts import ControlTexts, LiteralTexts
+from llama_gui.engine.tag_guard import unguarded
 from llama_gui.engine.template_manners import are_lists, manners_of
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
@@ -31,7 +32,8 @@ from llama_gui.engine.template_turns import (
     with_thoughts_apart,
     with_told_tools,
 )
-from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.engine.thinking_marks import THINK, ThinkingMarks
+from llama_gui.engine.tokenizer import THINKING_MARKS, Tokenizer
 from llama_gui.errors import ChatTemplateError
 from llama_gui.tool_calls import Manner
 from llama_gui.vocabulary import EFFORTS, THINKING_TAGS, Effort, Message, thinking_variables
@@ -45,7 +47,12 @@ _THINKING_TAG = re.compile(rf"<(?:{'|'.join(THINKING_TAGS)})>\s*\Z")
 
 
 def thinking_tag(prompt: str) -> str:
-    """The tag with which the prompt begins the model's reasoning, as in "<think>\\n"; "" if it begins none."""
+    """The tag with which the prompt begins the model's reasoning, as in "<think>\\n"; "" if it begins none.
+
+    Marks count as the tag that they are told as.
+    """
+    if prompt.endswith(tuple(opening for opening, _ in THINKING_MARKS)):
+        return THINK
     tag = _THINKING_TAG.search(prompt)
     return tag.group() if tag else ""
 
@@ -189,12 +196,20 @@ class ChatTemplate:
         turns = [_turn(message) for message in messages]
         tools = _plain_json("tools", tools)
         documents = _plain_json("documents", variables.get("documents"))
-        if not self._control_texts.threaten([turns, tools, documents]):
-            return self._render(turns, tools, variables)
+        unbroken = [unguarded(turn["content"]) for turn in turns]
+        if not self._control_texts.threaten([turns, unbroken, tools, documents]):
+            return self._render([self._changed(turn, _as_it_is) for turn in turns], tools, variables)
         literal = LiteralTexts(self._control_texts, turns, tools, documents, variables)
-        guarded = [_with_values(turn, literal.hide) for turn in turns]
+        guarded = [self._changed(turn, literal.hide) for turn in turns]
         text = self._render(guarded, literal.hide(tools), {**variables, "documents": literal.hide(documents)})
         return literal.parts(text)
+
+    def _changed(self, turn: Turn, change: Callable[[Any], Any]) -> Turn:
+        """A turn with what people wrote in it changed: names, the role, and the marks around thoughts are ours."""
+        changed = {key: value if key == "role" else change(value) for key, value in turn.items()}
+        if turn["role"] == "assistant" and self._marks is not None:
+            changed["content"] = self._marks.turn(self._tokenizer, turn["content"], change)
+        return changed
 
     def thinking(self) -> tuple[bool | None, str]:
         """`ModelInfo.thinking` and `ModelInfo.thinking_tag`, found out by rendering."""
@@ -273,6 +288,16 @@ class ChatTemplate:
         return ControlTexts(self._tokenizer.special_texts)
 
     @cached_property
+    def _marks(self) -> ThinkingMarks | None:
+        """Between which its model thinks, where these are no tags."""
+        return None if self._has_channels else ThinkingMarks.find(self._tokenizer, self.source)
+
+    @property
+    def marks_thoughts(self) -> bool:
+        """Whether its model was taught to think between such marks."""
+        return self._marks is not None and self._marks.are_taught
+
+    @cached_property
     def _has_channels(self) -> bool:
         """Whether its answers are several messages; see `harmony.py`."""
         return "<|channel|>" in self._source
@@ -311,9 +336,8 @@ class ChatTemplate:
         )
 
 
-def _with_values(turn: Turn, change: Callable[[Any], Any]) -> Turn:
-    """A turn with what people wrote in it changed: the names and the role are ours."""
-    return {key: value if key == "role" else change(value) for key, value in turn.items()}
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _turn(message: Message) -> Turn:

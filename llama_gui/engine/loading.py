@@ -157,6 +157,7 @@ def _with_manners(info: ModelInfo, template: ChatTemplate, tokenizer: Tokenizer)
         tools=template.knows_tools,
         lists_calls=template.lists_calls,
         marks_calls=Marks.find(tokenizer) is not None,
+        marks_thoughts=template.marks_thoughts,
     )
 
 

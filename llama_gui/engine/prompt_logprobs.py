@@ -7,9 +7,10 @@ freed at once, so those of a whole prompt never exist together.
 from torch import Tensor
 
 from llama_gui.engine.detokenizer import Detokenizer
-from llama_gui.engine.harmony import HarmonyDetokenizer, Marks
+from llama_gui.engine.harmony import Marks
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.sampling import likeliest, log_mass
+from llama_gui.engine.thinking_marks import ThinkingMarks
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.vocabulary import TokenOutput, TopLogprob
 
@@ -22,7 +23,7 @@ class PromptLogprobs:
 
     The logits of a place are those of the token before it, so place 0 has none. `rows`: how many the network's head
     has; the tokenizer may have fewer tokens. `kernels`: our own, where they are. `goes_on`: whether the
-    text from `first` on goes on with that before it. `marks`: those of the messages of an answer, which `first`
+    text from `first` on goes on with that before it. `marks`: those that are told as tags in an answer, which `first`
     begins. `may_call`: whether it was offered tools.
     """
 
@@ -36,7 +37,7 @@ class PromptLogprobs:
         kernels: NativeKernels | None = None,
         *,
         goes_on: bool = False,
-        marks: Marks | None = None,
+        marks: Marks | ThinkingMarks | None = None,
         may_call: bool = False,
     ) -> None:
         self._tokens = tokens
@@ -46,7 +47,7 @@ class PromptLogprobs:
         self._tokenizer = tokenizer
         self._detokenizer: Detokenizer = tokenizer.detokenizer(behind=tokens[:first] if goes_on else ())
         if marks is not None and first:
-            self._detokenizer = HarmonyDetokenizer(self._detokenizer, marks, tokens[:first], may_call=may_call)
+            self._detokenizer = marks.detokenizer(self._detokenizer, tokens[:first], may_call=may_call)
         self._most_rows = max(32, _MOST_LOGITS // rows)
         self._outputs: list[TokenOutput | None] = []
         if first == 0:

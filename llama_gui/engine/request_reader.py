@@ -25,7 +25,9 @@ from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.structured_output import Constraint, GrammarCompiler
-from llama_gui.engine.thinking_budget import ChannelWatch, TagWatch, ThinkingBudget
+from llama_gui.engine.thinking_budget import ThinkingBudget
+from llama_gui.engine.thinking_marks import ThinkingMarks
+from llama_gui.engine.thinking_watch import ChannelWatch, MarkWatch, TagWatch
 from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
     ContextUse,
@@ -65,8 +67,9 @@ class ReadRequest:
     """What a request comes to with one model.
 
     `origin` is its state before the first token. `goes_on`: the answer's text goes on with that of the prompt. `marks`:
-    those of its messages, where an answer is several. `budget`: what ends its thoughts. `may_call`: whether it was
-    offered tools. `pool`: makes the vector that is wanted instead of an answer, see `vector_of`.
+    those in an answer that are told as tags: of its messages, where it is several, or of its thoughts. `budget`: what
+    ends its thoughts. `may_call`: whether it was offered tools. `pool`: makes the vector that is wanted instead of an
+    answer, see `vector_of`.
     """
 
     prompt: list[int]
@@ -79,7 +82,7 @@ class ReadRequest:
     scores: PromptLogprobs | None = None
     shown_ids: frozenset[int] = frozenset()
     goes_on: bool = False
-    marks: Marks | None = None
+    marks: Marks | ThinkingMarks | None = None
     budget: ThinkingBudget | None = None
     may_call: bool = False
     asker: str = ""
@@ -101,11 +104,12 @@ class RequestReader:
         self._ending = [token_id for token_id in self._eos_token_ids if token_id < self._drawable]
         self._middle = MiddleTokens.find(self._tokenizer)
         self._grammars = GrammarCompiler(self._tokenizer, self._drawable, self._ending)
-        self._marks = Marks.find(self._tokenizer)
+        self._channels = Marks.find(self._tokenizer)
+        self._thoughts = ThinkingMarks.find(self._tokenizer, self.chat_template) if self._channels is None else None
         manners = self._template.call_manners if self._template is not None else ()
         has_calls = self._template is not None and self._template.knows_tools
         self._call_forms = CallForms(
-            self._grammars, self._tokenizer, manners, self._marks if has_calls and not manners else None
+            self._grammars, self._tokenizer, manners, self._channels if has_calls and not manners else None
         )
 
     def read(self, request: GenerateRequest | EmbedRequest, *, is_chat: bool | None = None) -> ReadRequest:
@@ -159,6 +163,7 @@ class RequestReader:
             raise PromptTooLongError(len(prompt) + len(former), self._info.max_context)
         sampler = self._sampler(request)
         grammar = self._grammar(request, asked) or self._call_grammar(request, prompt)
+        marks = self._marks(request, is_chat=is_chat)
         return ReadRequest(
             prompt,
             self._origin(request, prompt, sampler, is_chat),
@@ -167,10 +172,10 @@ class RequestReader:
             StopStrings(self._stops(request), request.stop if request.include_stop_str_in_output else ()),
             grammar,
             fitted.dropped_messages,
-            self._scores(request, prompt, former, goes_on),
+            self._scores(request, prompt, former, goes_on, marks),
             self._call_forms.shown if request.tools else frozenset(),
             goes_on,
-            self._marks,
+            marks,
             self._budget(request, prompt),
             bool(request.tools),
             request.asker,
@@ -248,8 +253,11 @@ class RequestReader:
             text = text.removeprefix(self._info.opening(request.chosen_thinking))
         if not text:
             return replace(request, answer_text="")
-        if self._marks is not None and request.messages is not None:
-            known = self._marks.answer(self._tokenizer, text, is_open=self._opens_final(request))
+        if self._channels is not None and request.messages is not None:
+            known = self._channels.answer(self._tokenizer, text, is_open=self._opens_final(request))
+        elif self._thoughts is not None and request.messages is not None:
+            is_open = bool(self._info.opening(request.chosen_thinking))
+            known = self._thoughts.answer(self._tokenizer, text, is_open=is_open)
         else:
             known = (self._tokenizer.encode_behind if goes_on else self._tokenizer.encode_literally)(text)
         more = {name: limit + len(known) for name in ("max_tokens", "min_tokens") if (limit := getattr(request, name))}
@@ -273,7 +281,7 @@ class RequestReader:
         forms = self._call_forms.of(request.tools) if request.tools else ()
         if not forms:
             return None
-        grammar = CallGrammar(forms, self._tokenizer.token_bytes, self._drawable, self._opening_tag(prompt))
+        grammar = CallGrammar(forms, self._tokenizer.token_bytes, self._drawable, self._watch(prompt))
         for token_id in (*self._header(prompt), *request.answer_token_ids):
             if token_id not in self._eos_token_ids:
                 grammar.follow(token_id)
@@ -282,23 +290,35 @@ class RequestReader:
     def _header(self, prompt: list[int]) -> list[int]:
         """The beginning of a message in which `prompt` ends, where an answer is several: a call may go on with it."""
         tail = prompt[-_TAG_TOKENS:]
-        marks = self._marks
+        marks = self._channels
         if marks is None or marks.start not in tail or marks.message in tail[tail.index(marks.start) :]:
             return []
         return tail[tail.index(marks.start) :]
 
-    def _opening_tag(self, prompt: list[int]) -> str:
-        return thinking_tag(self._tokenizer.decode(prompt[-_TAG_TOKENS:], skip_special_tokens=False))
+    def _watch(self, prompt: list[int]) -> MarkWatch | TagWatch:
+        """What tells the thoughts of an answer behind `prompt`, where they have no channel."""
+        if self._thoughts is not None and self._thoughts.are_taught:
+            return MarkWatch(self._tokenizer, self._thoughts, self._drawable, prompt)
+        opening = thinking_tag(self._tokenizer.decode(prompt[-_TAG_TOKENS:], skip_special_tokens=False))
+        return TagWatch(self._tokenizer, self._drawable, opening)
+
+    def _marks(self, request: GenerateRequest, *, is_chat: bool) -> Marks | ThinkingMarks | None:
+        """Those that are told as tags. Where nobody looks for tags, in texts that are no chat, words may look so."""
+        if not request.skip_special_tokens:
+            return None
+        if self._thoughts is not None and not is_chat:
+            return replace(self._thoughts, are_taught=False)
+        return self._channels or self._thoughts
 
     def _budget(self, request: GenerateRequest, prompt: list[int]) -> ThinkingBudget | None:
         """What ends the thoughts of an answer, behind what is known of it. One that a grammar binds has none."""
         if request.thinking_budget is None or request.json_schema is not None or request.regex is not None:
             return None
-        if self._marks is not None:
+        if self._channels is not None:
             may_call = bool(request.tools)
-            watch = ChannelWatch(self._tokenizer, self._marks, self._drawable, prompt, may_call=may_call)
+            watch = ChannelWatch(self._tokenizer, self._channels, self._drawable, prompt, may_call=may_call)
         else:
-            watch = TagWatch(self._tokenizer, self._drawable, self._opening_tag(prompt))
+            watch = self._watch(prompt)
         budget = ThinkingBudget(request.thinking_budget, watch, self._tokenizer.token_bytes, request.sampling)
         return budget.begin(request.answer_token_ids)
 
@@ -342,8 +362,9 @@ class RequestReader:
             **(request.chat_template_kwargs or {}),
         }
 
-        opens = self._marks is not None and self._opens_final(request)
-        opening = self._marks.opening(self._tokenizer, "final") if opens and self._marks is not None else []
+        channels = self._channels
+        opens = channels is not None and self._opens_final(request)
+        opening = channels.opening(self._tokenizer, "final") if opens and channels is not None else []
 
         def encode(part: Many[Message]) -> list[int]:
             ids = [*self.chat_ids(part, **variables), *opening]
@@ -364,7 +385,12 @@ class RequestReader:
         return is_bound or (request.chosen_thinking is False and not request.tools)
 
     def _scores(
-        self, request: GenerateRequest, prompt: list[int], former: list[int], goes_on: bool
+        self,
+        request: GenerateRequest,
+        prompt: list[int],
+        former: list[int],
+        goes_on: bool,
+        marks: Marks | ThinkingMarks | None,
     ) -> PromptLogprobs | None:
         if request.prompt_logprobs is None:
             return None
@@ -377,7 +403,7 @@ class RequestReader:
             self._vocab_size,
             self._kernels,
             goes_on=goes_on,
-            marks=self._marks if request.skip_special_tokens else None,
+            marks=marks,
             may_call=bool(request.tools),
         )
 

@@ -5,7 +5,6 @@ import time
 from torch import Tensor
 
 from llama_gui.engine.callbacks import OnFinish, OnOutput, blamed
-from llama_gui.engine.harmony import HarmonyDetokenizer
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.request_reader import ReadRequest
@@ -47,9 +46,10 @@ class Sequence:
             skip_special_tokens=read.origin.skip_special_tokens,
             behind=read.prompt if read.goes_on else (),
         )
-        if read.marks is not None and read.origin.skip_special_tokens:
-            self._detokenizer = HarmonyDetokenizer(
-                self._detokenizer, read.marks, read.prompt, self._stops, may_call=read.may_call
+        self._is_told = read.marks is not None
+        if read.marks is not None:
+            self._detokenizer = read.marks.detokenizer(
+                self._detokenizer, read.prompt, self._stops, may_call=read.may_call
             )
         self._texts: list[str] = []
         self._on_output = blamed("on_output", on_output) if on_output is not None else None
@@ -254,8 +254,8 @@ class Sequence:
         return self._watched(self._detokenizer.end(token_id) if is_hidden else self._detokenizer.push(token_id))
 
     def _watched(self, text: str) -> str:
-        """The part of the detokenizer's text that belongs to no stop."""
-        return text if isinstance(self._detokenizer, HarmonyDetokenizer) else self._stops.push(text)
+        """The part of the detokenizer's text that belongs to no stop; what writes our tags has looked itself."""
+        return text if self._is_told else self._stops.push(text)
 
     @property
     def _stop_reason(self) -> str | int | None:

@@ -27,6 +27,13 @@ HARMONY_ENDERS, _HARMONY_END = ("<|return|>", "<|call|>"), "<|end|>"
 """Where a tokenizer has both of these, an answer is several messages (`harmony.py`), and the other ends each of them.
 """
 
+THINKING_MARKS = (
+    ("[THINK]", "[/THINK]"),  # Mistral: Magistral since 2507, Ministral 3 Reasoning
+    ("<seed:think>", "</seed:think>"),  # Seed-OSS
+)
+"""Between which some models think, where others write <think> and </think>. Files call them control tokens or words.
+Here they are control tokens, so that nobody can write them."""
+
 _UNUSED = "\U0010fffd"
 """A letter that no token joins with others."""
 
@@ -55,6 +62,7 @@ class Tokenizer:
     """Text to ids and back, exactly as generation does it. Safe in any thread. Made by `load`."""
 
     def __init__(self, library: tokenizers.Tokenizer, file: Path, settings: dict[str, Any]) -> None:
+        _mark_thoughts(library)
         self._library = library
         self._file = file
         self.bos_token = _token_text(settings.get("bos_token"))
@@ -301,6 +309,15 @@ def _alike(token: tokenizers.AddedToken, text: str) -> tokenizers.AddedToken:
         normalized=token.normalized,
         special=False,
     )
+
+
+def _mark_thoughts(library: tokenizers.Tokenizer) -> None:
+    """See `THINKING_MARKS`; those of a vocabulary get no other ids by this."""
+    known = library.get_added_tokens_decoder()
+    for pair in THINKING_MARKS:
+        ids = [token_id for text in pair if (token_id := library.token_to_id(text)) is not None]
+        if len(ids) == len(pair) and not all(token_id in known and known[token_id].special for token_id in ids):
+            library.add_special_tokens([tokenizers.AddedToken(text, normalized=False, special=True) for text in pair])
 
 
 def _decoder_state(library: tokenizers.Tokenizer) -> Any:

@@ -117,8 +117,9 @@ class ModelInfo:
     the middle is its own. `thinking_tag`: what the prompt of an answer ends with that reasons, as in "<think>\\n"; ""
     where the model writes that itself. `tools`: whether its chat template has a place for tools; `lists_calls`: whether
     it was taught to write several calls of them as one list, `marks_calls`: whether all its calls are told from text by
-    marks, so that JSON alone is none. `cache_dtype`: of keys and values, "": not known. `embeds`: it turns texts into
-    vectors of `dimensions` numbers (`EmbedRequest`) and writes none.
+    marks, so that JSON alone is none. `marks_thoughts`: whether it was taught to think between control tokens, which it
+    may do unasked. `cache_dtype`: of keys and values, "": not known. `embeds`: it turns texts into vectors of
+    `dimensions` numbers (`EmbedRequest`) and writes none.
     """
 
     name: str
@@ -142,6 +143,7 @@ class ModelInfo:
     marks_calls: bool = False
     embeds: bool = False
     dimensions: int = 0
+    marks_thoughts: bool = False
 
     def opening(self, thinking: bool | Effort | None) -> str:
         """The tag that an answer begins behind, for `GenerateRequest.thinking`; "": none."""

@@ -16,6 +16,7 @@ from llama_gui.engine.call_forms import CallForms
 from llama_gui.engine.call_grammar import CallGrammar
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.structured_output import GrammarCompiler
+from llama_gui.engine.thinking_watch import TagWatch
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.tool_calls import MANNERS, Manner, call_schema, parameters_of
 from llama_gui.tool_calls.manners import BARE, FUNCTOOLS, HERMES, MISTRAL, MISTRAL_NAMED, PYTHON_TAG, TOOL_CALL_TOKEN
@@ -104,7 +105,8 @@ def forms_of(tokenizer: Tokenizer, *manners: Manner) -> CallForms:
 
 def grammar_of(tokenizer: Tokenizer, manner: Manner, tools: Any = TOOLS, thinking: str = "") -> CallGrammar:
     forms = forms_of(tokenizer, manner).of(tools)
-    return CallGrammar(forms, tokenizer.token_bytes, tokenizer.vocab_size, thinking)
+    watch = TagWatch(tokenizer, tokenizer.vocab_size, thinking)
+    return CallGrammar(forms, tokenizer.token_bytes, tokenizer.vocab_size, watch)
 
 
 def walk(tokenizer: Tokenizer, grammar: CallGrammar, opening: str, seed: int) -> str:

@@ -15,10 +15,12 @@ from tests.fakes.tiny_tokenizers import (
     GEMMA_TEMPLATE,
     HARMONY_TEMPLATE,
     LLAMA3_TEMPLATE,
+    MAGISTRAL_TEMPLATE,
     ZEPHYR_TEMPLATE,
     byte_level_tokenizer,
     gemma_tokenizer,
     harmony_tokenizer,
+    magistral_tokenizer,
     sentencepiece_tokenizer,
     write_tokenizer,
 )
@@ -26,7 +28,7 @@ from tests.fakes.tiny_tokenizers import (
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3",
-    "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
+    "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2", "magistral",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
@@ -137,6 +139,8 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                    "rope_parameters": {"rope_type": "yarn", "rope_theta": 1e6, "factor": 16.0, "beta_fast": 32.0,
                                        "beta_slow": 1.0, "original_max_position_embeddings": 64, "mscale": 1.0,
                                        "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1}},
+    "magistral": {"architectures": ["MistralForCausalLM"], "model_type": "mistral", "head_dim": 32,
+                  "sliding_window": None, "rope_theta": 1e6, "pad_token_id": None},
     "olmo2": {"architectures": ["Olmo2ForCausalLM"], "model_type": "olmo2", "rope_theta": 500000, "rope_scaling": None,
               "rms_norm_eps": 1e-6, "pad_token_id": None},
     "olmoe": {"architectures": ["OlmoeForCausalLM"], "model_type": "olmoe", "num_experts": 8, "num_experts_per_tok": 3,
@@ -175,6 +179,8 @@ def write_tiny_llama(
         tokenizer, bos, eos = gemma_tokenizer(), "<bos>", "<eos>"
     elif shape == "gpt-oss":
         tokenizer, bos, eos, template = harmony_tokenizer(), "<|startoftext|>", "<|return|>", HARMONY_TEMPLATE
+    elif shape == "magistral":
+        tokenizer, bos, eos, template = magistral_tokenizer(), "<s>", "</s>", MAGISTRAL_TEMPLATE
     elif shape in ("tinyllama", "llama-2", "mistral", "mixtral", "ernie"):
         tokenizer, bos, eos, template = sentencepiece_tokenizer(), "<s>", "</s>", ZEPHYR_TEMPLATE
     else:

@@ -43,12 +43,22 @@ HARMONY_SPECIALS = (
     "<|startoftext|>", "<|endoftext|>", "<|return|>", "<|constrain|>", "<|channel|>", "<|start|>", "<|end|>",
     "<|message|>", "<|call|>",
 )  # fmt: skip
+MAGISTRAL_TEMPLATE = (Path(__file__).parent / "chat_templates" / "magistral.jinja").read_text(encoding="utf-8")
+MAGISTRAL_SPECIALS = (
+    "<unk>", "<s>", "</s>", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[INST]",
+    "[/INST]", "[TOOL_CALLS]", "[ARGS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[THINK]", "[/THINK]",
+)  # fmt: skip
 LLAMA3_SPECIALS = ("<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
 
 
 def harmony_tokenizer() -> tokenizers.Tokenizer:
     """As gpt-oss: byte-level BPE, and nothing is put in front."""
     return _byte_level(HARMONY_SPECIALS)
+
+
+def magistral_tokenizer(specials: Sequence[str] = MAGISTRAL_SPECIALS) -> tokenizers.Tokenizer:
+    """As Mistral's reasoning models: byte-level BPE, and control tokens around what is thought."""
+    return _byte_level(specials)
 
 
 def byte_level_tokenizer() -> tokenizers.Tokenizer:

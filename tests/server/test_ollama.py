@@ -212,6 +212,13 @@ def test_who_asks_nothing_gets_the_model_ready(serve: Serve):
     assert json.loads(exchange(server, head("/api/version", server))[2]) == {"version": llama_gui.__version__}
 
 
+@pytest.mark.parametrize("how", [{"thinking": False}, {"thinking_tag": "<think>"}, {"marks_thoughts": True}])
+def test_a_model_that_may_think_says_so(serve: Serve, how: dict[str, Any]):
+    engine = ServedScript()
+    engine.info = replace(engine.info, **how)
+    assert "thinking" in ask(serve(engine), {}, "/api/show")[1]["capabilities"]
+
+
 @pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded"])
 def test_the_kind_of_the_body_may_go_unsaid(serve: Serve, kind: str):
     """As LiteLLM and the examples of Ollama say it. The key is wanted all the same."""
