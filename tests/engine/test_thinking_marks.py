@@ -56,9 +56,7 @@ def marks_of(tokenizer: Tokenizer, template: str | None = MAGISTRAL_TEMPLATE) ->
     return marks
 
 
-def told(
-    tokenizer: Tokenizer, answer: str, prompt: str = "[INST]Why?[/INST]", *stops: str, taught: bool = True
-) -> str:
+def told(tokenizer: Tokenizer, answer: str, prompt: str = "[INST]Why?[/INST]", *stops: str, taught: bool = True) -> str:
     marks = marks_of(tokenizer, MAGISTRAL_TEMPLATE if taught else "")
     watched = StopStrings(stops)
     detokenizer = ThinkingDetokenizer(tokenizer.detokenizer(), marks, tokenizer.encode(prompt), watched)

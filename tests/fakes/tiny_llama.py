@@ -1,12 +1,14 @@
 """Tiny random Llamas in Hugging Face layout: real files, real shapes in small, no meaning."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any, Literal
 
 import gguf
+import tokenizers
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from llama_gui.engine.config import load_config
 from llama_gui.engine.weight_shapes import weight_shapes
@@ -221,6 +223,35 @@ def write_random_weights(folder: Path, *, seed: int = 0, shards: int = 1, zero_r
     if config.has_sinks:
         weights = as_gpt_oss(weights, "MXFP4" if config.stored_kind else "")
     _save(folder, weights, shards)
+
+
+def write_answering_model(folder: Path, shape: Shape, answer: str, *, behind: str) -> Path:
+    """A model that answers every question with `answer`, marks and all: what comes depends on the last token only.
+
+    `behind`: the token with which a prompt ends. Each word becomes a token, so none may be in the answer twice.
+    """
+    write_tiny_llama(folder, shape)
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.add_tokens(
+        [tokenizers.AddedToken(word, normalized=False) for word in re.findall(r"[^\s\[\]<>]+\s*", answer)]
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    ids = tokenizer.encode(behind + answer, add_special_tokens=False).ids
+    assert len({*ids}) == len(ids), [tokenizer.id_to_token(i) for i in ids if ids.count(i) > 1]
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"vocab_size": tokenizer.get_vocab_size(), "num_hidden_layers": 1, "tie_word_embeddings": False}
+    (folder / "config.json").write_text(json.dumps(config))
+    write_random_weights(folder)
+    weights = load_file(folder / "model.safetensors")
+    for name, weight in weights.items():
+        if name.endswith(("o_proj.weight", "down_proj.weight")):
+            weight.zero_()  # what is behind has no say
+    rows = weights["model.embed_tokens.weight"]
+    rows /= rows.norm(dim=1, keepdim=True) / 8
+    weights["model.norm.weight"].fill_(1)
+    weights["lm_head.weight"].zero_()[ids[1:]] = rows[ids[:-1]]
+    _save(folder, weights, 1)
+    return folder
 
 
 def as_gpt_oss(weights: dict[str, torch.Tensor], kind: str = "") -> dict[str, torch.Tensor]:
