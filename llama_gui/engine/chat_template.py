@@ -22,13 +22,16 @@ from llama_gui.engine.template_manners import are_lists, manners_of
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
 from llama_gui.engine.template_turns import (
+    SOMETHING,
     Turn,
     calls_as_text,
     has_calls,
     others,
+    own_instructions,
     split_calls,
     told_to_user,
     with_descriptions,
+    with_instructions,
     with_thoughts_apart,
     with_told_tools,
 )
@@ -36,7 +39,7 @@ from llama_gui.engine.thinking_marks import THINK, ThinkingMarks
 from llama_gui.engine.tokenizer import THINKING_MARKS, Tokenizer
 from llama_gui.errors import ChatTemplateError
 from llama_gui.tool_calls import Manner
-from llama_gui.vocabulary import EFFORTS, THINKING_TAGS, Effort, Message, thinking_variables
+from llama_gui.vocabulary import EFFORTS, THINKING_TAGS, Effort, Message, chosen_thinking, thinking_variables
 from llama_gui.vocabulary.checks import check_depth
 
 _SOME_TOOL: Mapping[str, Any] = {
@@ -302,7 +305,28 @@ class ChatTemplate:
         """Whether its answers are several messages; see `harmony.py`."""
         return "<|channel|>" in self._source
 
+    @cached_property
+    def _instructions(self) -> str:
+        """What makes its model think, where the template says that itself; "": nothing does, or whatever is said.
+
+        Mistral's reasoning models think where the system prompt has their marks. One of somebody's own replaces that,
+        so Mistral asks for both.
+        """
+        if self._marks is None or "strftime_now" in self._source:
+            return ""
+        asked = [_turn(Message("user", "?"))]
+        variables = {"add_generation_prompt": True, "_now": datetime.min}
+        try:
+            usual = self._run(asked, None, variables)
+            own = self._run([_turn(Message("system", SOMETHING)), *asked], None, variables)
+        except Exception:  # whoever asks for an answer is told
+            return ""
+        told = own_instructions(usual, own)
+        return told if self._tokenizer.token_text(self._marks.opening) in told else ""
+
     def _render(self, turns: list[Turn], tools: Any, variables: dict[str, Any]) -> str:
+        if self._instructions:
+            turns = with_instructions(turns, self._instructions, are_wanted=chosen_thinking(variables) is not False)
         if self._has_channels:
             # They refuse no system turn in the midst: they leave it out without a word.
             turns, tools = with_thoughts_apart(split_calls(told_to_user(turns))), with_descriptions(tools)

@@ -14,6 +14,27 @@ _HAS_TOOLS = "You are a helpful assistant with some tools."
 """What Microsoft's examples say before the tools."""
 
 
+SOMETHING = "\ue000something\ue000"
+"""A system prompt that stands in no template."""
+
+
+def own_instructions(usual: str, with_something: str) -> str:
+    """What a template says where nobody gives a system prompt: `usual` is a prompt without one, the other has
+    `SOMETHING` for it. "": nothing, or something elsewhere.
+    """
+    before, found, behind = with_something.partition(SOMETHING)
+    fits = found and len(usual) >= len(before) + len(behind) and usual.startswith(before) and usual.endswith(behind)
+    return usual[len(before) : len(usual) - len(behind)] if fits else ""
+
+
+def with_instructions(turns: Sequence[Turn], instructions: str, *, are_wanted: bool) -> list[Turn]:
+    """With the template's own `instructions` behind somebody else's, which would replace them; or without any."""
+    if turns and turns[0]["role"] == "system":
+        told = _behind(turns[0]["content"], instructions) if are_wanted else turns[0]["content"]
+        return [{**turns[0], "content": told}, *turns[1:]]
+    return [*turns] if are_wanted else [{"role": "system", "content": ""}, *turns]
+
+
 def has_calls(turns: Sequence[Turn]) -> bool:
     """Whether tools were called in it."""
     return any(turn["role"] == "tool" or turn.get("tool_calls") for turn in turns)

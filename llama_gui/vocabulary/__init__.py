@@ -23,6 +23,7 @@ from llama_gui.vocabulary.requests import (
     ContextUse,
     Effort,
     GenerateRequest,
+    chosen_thinking,
     thinking_variables,
 )
 from llama_gui.vocabulary.results import (
@@ -95,6 +96,7 @@ __all__ = [
     "TopLogprob",
     "Usage",
     "check_messages",
+    "chosen_thinking",
     "is_remote",
     "sampling_from_json",
     "thinking_variables",

@@ -57,6 +57,11 @@ def thinking_variables(thinking: bool | Effort | None) -> dict[str, Any]:
     return {**dict.fromkeys(_THINKING, bool(thinking)), **effort}
 
 
+def chosen_thinking(variables: Mapping[str, Any]) -> bool | None:
+    """What these variables of a chat template say of it, under any of its names; None: nothing."""
+    return next((variables[name] for name in _THINKING if isinstance(variables.get(name), bool)), None)
+
+
 @dataclass(frozen=True, slots=True)
 class GenerateRequest:
     """What to generate from, and how. Exactly one of `prompt`, `messages` and `token_ids` is given.
@@ -176,9 +181,8 @@ class GenerateRequest:
     @property
     def chosen_thinking(self) -> bool | None:
         """`thinking`, or what `chat_template_kwargs` say under the names that templates have for it."""
-        given = self.chat_template_kwargs or {}
-        named = (given[name] for name in _THINKING if isinstance(given.get(name), bool))
-        return next(named, None if self.thinking is None else bool(self.thinking))
+        named = chosen_thinking(self.chat_template_kwargs or {})
+        return named if named is not None or self.thinking is None else bool(self.thinking)
 
     def _check_lists(self) -> None:
         if self.token_ids is not None:

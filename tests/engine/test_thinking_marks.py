@@ -509,8 +509,57 @@ def test_what_the_prompt_opens_is_told_like_any_other_tag(tmp_path: Path, load: 
     assert engine.generate(request).text == "Hm.\n</think>\n\nSo."
 
 
-def test_what_is_told_of_the_model(engine: Engine, load: Callable[..., Engine]):
-    """It thinks by itself, and nothing turns that off: so there is no switch."""
-    assert engine.info.marks_thoughts
-    assert (engine.info.thinking, engine.info.thinking_tag) == (None, "")
-    assert not load("llama-3.2").info.marks_thoughts
+# --- a system prompt that makes it think
+
+INSTRUCTIONS = "Think first, like this:[THINK]Your thoughts.[/THINK]Your answer."
+
+
+def system_of(engine: Engine, messages: list[Message], **variables: Any) -> str:
+    prompt = engine.apply_chat_template(messages, **variables)
+    assert engine.apply_chat_template(messages, tokenize=True, **variables) == engine.tokenizer.encode(prompt)
+    return prompt.partition("[SYSTEM_PROMPT]")[2].partition("[/SYSTEM_PROMPT]")[0]
+
+
+def test_a_system_prompt_of_somebodys_own_does_not_end_its_thinking(engine: Engine):
+    own = [Message("system", "Be brief."), *ASKED]
+    assert system_of(engine, ASKED) == INSTRUCTIONS
+    assert system_of(engine, own) == f"Be brief.\n\n{INSTRUCTIONS}"
+    assert system_of(engine, own, enable_thinking=True) == f"Be brief.\n\n{INSTRUCTIONS}"
+
+
+@pytest.mark.parametrize("name", ["enable_thinking", "thinking"])
+def test_it_is_not_told_to_think_where_it_must_not(engine: Engine, name: str):
+    assert system_of(engine, [Message("system", "Be brief."), *ASKED], **{name: False}) == "Be brief."
+    assert system_of(engine, ASKED, **{name: False}) == ""
+
+
+def test_marks_in_a_system_prompt_of_somebodys_own_are_words_beside_the_templates(engine: Engine):
+    ids = engine.apply_chat_template([Message("system", "Write [THINK]."), *ASKED], tokenize=True)
+    marks = [engine.tokenizer.token_text(i) for i in ids if i in engine.tokenizer.special_ids]
+    assert marks[1:5] == ["[SYSTEM_PROMPT]", "[THINK]", "[/THINK]", "[/SYSTEM_PROMPT]"]
+    text = engine.tokenizer.decode(ids, skip_special_tokens=False)
+    assert f"Write [THINK].\n\n{INSTRUCTIONS}" in text
+
+
+def test_so_whether_it_thinks_can_be_chosen(engine: Engine, load: Callable[..., Engine]):
+    assert (engine.info.marks_thoughts, engine.info.thinking, engine.info.thinking_tag) == (True, True, "")
+    assert (load("llama-3.2").info.marks_thoughts, load("llama-3.2").info.thinking) == (False, None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("set instructions = ", "set instructions = strftime_now('%Y') + "),  # that of another day would be wrong
+        ("[THINK]Your thoughts.[/THINK]", ""),
+        ("+ messages[0]['content'] +", "+"),
+    ],
+)
+def test_where_no_instructions_are_found_there_is_no_choice(
+    tmp_path: Path, load: Callable[..., Engine], change: tuple[str, str]
+):
+    folder = write_tiny_llama(tmp_path / "model", "magistral")
+    source = MAGISTRAL_TEMPLATE.replace(*change)
+    assert source != MAGISTRAL_TEMPLATE
+    write_tokenizer(folder, magistral_tokenizer(), bos="<s>", eos="</s>", chat_template=source)
+    info = load(folder=folder).info
+    assert (info.marks_thoughts, info.thinking, info.thinking_tag) == (True, None, "")
