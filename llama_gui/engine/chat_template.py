@@ -34,6 +34,7 @@ from llama_gui.engine.template_turns import (
     with_instructions,
     with_thoughts_apart,
     with_told_tools,
+    without_instructions,
 )
 from llama_gui.engine.thinking_marks import THINK, ThinkingMarks
 from llama_gui.engine.tokenizer import THINKING_MARKS, Tokenizer
@@ -197,6 +198,8 @@ class ChatTemplate:
         Both the text and the ids are made of this, so a template that looks for such texts refuses neither.
         """
         turns = [_turn(message) for message in messages]
+        if self._instructions and chosen_thinking(variables) is not False:
+            turns = without_instructions(turns, self._instructions)
         tools = _plain_json("tools", tools)
         documents = _plain_json("documents", variables.get("documents"))
         unbroken = [unguarded(turn["content"]) for turn in turns]

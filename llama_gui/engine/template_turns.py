@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,10 +28,25 @@ def own_instructions(usual: str, with_something: str) -> str:
     return usual[len(before) : len(usual) - len(behind)] if fits else ""
 
 
+def without_instructions(turns: Sequence[Turn], instructions: str) -> list[Turn]:
+    """Without what somebody has copied of the template's own `instructions` into a system prompt, breaks and all: its
+    marks would be words.
+    """
+    if not turns or turns[0]["role"] != "system":
+        return [*turns]
+    content = turns[0]["content"]
+    words = map(re.escape, re.findall(r"\w+|[^\w\s]", instructions))
+    copied = re.search(r"\s*".join(words), content)
+    if copied is not None:
+        content = content[: copied.start()].rstrip() + content[copied.end() :]
+    return [{**turns[0], "content": content}, *turns[1:]]
+
+
 def with_instructions(turns: Sequence[Turn], instructions: str, *, are_wanted: bool) -> list[Turn]:
     """With the template's own `instructions` behind somebody else's, which would replace them; or without any."""
     if turns and turns[0]["role"] == "system":
-        told = _behind(turns[0]["content"], instructions) if are_wanted else turns[0]["content"]
+        told = turns[0]["content"]
+        told = _behind(told if told.strip() else "", instructions) if are_wanted else told
         return [{**turns[0], "content": told}, *turns[1:]]
     return [*turns] if are_wanted else [{"role": "system", "content": ""}, *turns]
 

@@ -527,6 +527,15 @@ def test_a_system_prompt_of_somebodys_own_does_not_end_its_thinking(engine: Engi
     assert system_of(engine, own, enable_thinking=True) == f"Be brief.\n\n{INSTRUCTIONS}"
 
 
+@pytest.mark.parametrize("between", ["", "\n", "\n\n"])
+@pytest.mark.parametrize("own", ["", "Be brief."])
+def test_instructions_that_somebody_has_copied_become_the_templates(engine: Engine, between: str, own: str):
+    """People are told to: but what they write is literal, and the model heeds real marks."""
+    copied = INSTRUCTIONS.replace("[THINK]", f"{between}[THINK]{between}").replace("[/THINK]", f"[/THINK]{between}")
+    told = system_of(engine, [Message("system", f"{own}\n\n{copied}"), *ASKED])
+    assert told == (f"{own}\n\n{INSTRUCTIONS}" if own else INSTRUCTIONS)
+
+
 @pytest.mark.parametrize("name", ["enable_thinking", "thinking"])
 def test_it_is_not_told_to_think_where_it_must_not(engine: Engine, name: str):
     assert system_of(engine, [Message("system", "Be brief."), *ASKED], **{name: False}) == "Be brief."
