@@ -19,6 +19,9 @@ _ROLES: dict[str, Role] = {
     "tool": "tool",
 }
 
+_THOUGHTS: dict[Role, str] = {"assistant": "<think>\n{}\n</think>\n\n", "system": "[THINK]{}[/THINK]"}
+"""How a part of the type "thinking" stands in a text: what a model thought, and how Mistral's is told to do that."""
+
 
 def read_messages(fields: Fields) -> list[Message]:
     """The conversation of a chat request.
@@ -40,7 +43,7 @@ def _message(entry: Fields) -> Message:
     calls = tuple(_tool_call(call) for call in entry.objects("tool_calls", 128) or ()) if role == "assistant" else ()
     if entry.has("function_call"):
         raise entry.wrong("function_call", "left out: use tool_calls")
-    content = _content(entry)
+    content = _content(entry, _THOUGHTS.get(role))
     if content is None and role in ("system", "user"):
         raise entry.wrong("content", "a text, or a list of parts of the type text")
     if content is None and role == "assistant":  # it has only called, thought, or refused
@@ -54,21 +57,27 @@ def _message(entry: Fields) -> Message:
     )
 
 
-def _content(entry: Fields) -> str | None:
-    """The text of a message: itself, or its parts one behind the other."""
+def _content(entry: Fields, thoughts: str | None) -> str | None:
     value = entry.get("content")
-    if value is None or isinstance(value, str):
+    return None if value is None else _text_of(value, entry.path_of("content"), thoughts)
+
+
+def _text_of(value: object, path: str, thoughts: str | None = None) -> str:
+    """A text, or its parts one behind the other. `thoughts`: see `_THOUGHTS`."""
+    if isinstance(value, str):
         return value
     if not isinstance(value, list):
-        raise entry.wrong("content", "a text, or a list of parts of the type text")
-    return "".join(_part(part, entry.path_of(f"content[{index}]")) for index, part in enumerate(value))
+        raise wrong(path, value, "a text, or a list of parts of the type text")
+    return "".join(_part(part, f"{path}[{index}]", thoughts) for index, part in enumerate(value))
 
 
-def _part(part: object, path: str) -> str:
+def _part(part: object, path: str, thoughts: str | None) -> str:
     if not isinstance(part, dict):
         raise wrong(path, part, "an object")
     fields = Fields(part, f"{path}.")
     kind = fields.get("type")
+    if kind == "thinking" and thoughts is not None:
+        return thoughts.format(_text_of(fields.get(kind), f"{path}.{kind}"))
     if kind not in ("text", "refusal"):
         raise fields.wrong("type", "text: the models here read nothing else")
     text = fields.text(kind)

@@ -103,3 +103,31 @@ def test_calls_that_must_be_and_forms_leave_no_room_for_it(server: ApiServer):
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"enum": [1, 2]}}}
     reply = ask(server, question("How many?", response_format=form))[1]
     assert reply["choices"][0]["message"]["content"] in ("1", "2")
+
+
+@pytest.mark.parametrize("is_list", [True, False])
+def test_thoughts_are_read_as_mistrals_clients_write_them(server: ApiServer, is_list: bool):
+    def part(text: str) -> dict[str, Any]:
+        return {"type": "thinking", "thinking": [{"type": "text", "text": text}] if is_list else text}
+
+    def text(said: str) -> dict[str, Any]:
+        return {"type": "text", "text": said}
+
+    told = [text("Think first, like this:"), part("Your thoughts."), text("Your answer.")]
+    messages = [
+        {"role": "system", "content": told},
+        {"role": "user", "content": "Why?"},
+        {"role": "assistant", "content": [part("Hm."), text("So.")]},
+        {"role": "user", "content": [text("And?")]},
+    ]
+    ids = ask(server, {"messages": messages}, "/tokenize")[1]["tokens"]
+    usual = ask(server, {"messages": [{"role": "user", "content": "Why?"}]}, "/tokenize")[1]["tokens"]
+    assert ids[: len(usual)] == usual  # with the marks of the template, and once
+    prompt = ask(server, {"tokens": ids}, "/detokenize")[1]["content"]
+    assert prompt.endswith("[INST]Why?[/INST][THINK]Hm.[/THINK]So.</s>[INST]And?[/INST]")
+    messages[-1] = {"role": "user", "content": [part("Hm.")]}
+    status, reply = ask(server, {"messages": messages}, "/tokenize")
+    assert (status, reply["error"]["param"]) == (400, "messages[3].content[0].type")
+    messages[-1] = {"role": "assistant", "content": [{"type": "thinking", "thinking": [{"type": "image_url"}]}]}
+    status, reply = ask(server, {"messages": messages}, "/tokenize")
+    assert (status, reply["error"]["param"]) == (400, "messages[3].content[0].thinking[0].type")
