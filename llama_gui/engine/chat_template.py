@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -21,44 +20,36 @@ from llama_gui.engine.tag_guard import unguarded
 from llama_gui.engine.template_manners import are_lists, manners_of
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
+from llama_gui.engine.template_thinking import (
+    instructions_with,
+    is_effort_switch,
+    thinking_tag,
+    with_effort,
+    with_instructions,
+    without_instructions,
+)
 from llama_gui.engine.template_turns import (
-    SOMETHING,
     Turn,
     calls_as_text,
     has_calls,
     others,
-    own_instructions,
     split_calls,
     told_to_user,
     with_descriptions,
-    with_instructions,
     with_thoughts_apart,
     with_told_tools,
-    without_instructions,
 )
-from llama_gui.engine.thinking_marks import THINK, ThinkingMarks
-from llama_gui.engine.tokenizer import THINKING_MARKS, Tokenizer
+from llama_gui.engine.thinking_marks import ThinkingMarks
+from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import ChatTemplateError
 from llama_gui.tool_calls import Manner
-from llama_gui.vocabulary import EFFORTS, THINKING_TAGS, Effort, Message, chosen_thinking, thinking_variables
+from llama_gui.vocabulary import EFFORT, EFFORTS, Effort, Message, chosen_thinking, thinking_variables
 from llama_gui.vocabulary.checks import check_depth
 
 _SOME_TOOL: Mapping[str, Any] = {
     "type": "function",
     "function": {"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}},
 }
-_THINKING_TAG = re.compile(rf"<(?:{'|'.join(THINKING_TAGS)})>\s*\Z")
-
-
-def thinking_tag(prompt: str) -> str:
-    """The tag with which the prompt begins the model's reasoning, as in "<think>\\n"; "" if it begins none.
-
-    Marks count as the tag that they are told as.
-    """
-    if prompt.endswith(tuple(opening for opening, _ in THINKING_MARKS)):
-        return THINK
-    tag = _THINKING_TAG.search(prompt)
-    return tag.group() if tag else ""
 
 
 class _Refusal(jinja2.TemplateError):
@@ -198,6 +189,7 @@ class ChatTemplate:
         Both the text and the ids are made of this, so a template that looks for such texts refuses neither.
         """
         turns = [_turn(message) for message in messages]
+        variables = with_effort(variables) if self._has_effort_switch else variables
         if self._instructions and chosen_thinking(variables) is not False:
             turns = without_instructions(turns, self._instructions)
         tools = _plain_json("tools", tools)
@@ -309,23 +301,17 @@ class ChatTemplate:
         return "<|channel|>" in self._source
 
     @cached_property
-    def _instructions(self) -> str:
-        """What makes its model think, where the template says that itself; "": nothing does, or whatever is said.
+    def _has_effort_switch(self) -> bool:
+        return EFFORT in self._source and is_effort_switch(self._run_plainly)
 
-        Mistral's reasoning models think where the system prompt has their marks. One of somebody's own replaces that,
-        so Mistral asks for both.
-        """
-        if self._marks is None or "strftime_now" in self._source:
+    @cached_property
+    def _instructions(self) -> str:
+        if self._marks is None or "strftime_now" in self._source:  # those of another day would be wrong
             return ""
-        asked = [_turn(Message("user", "?"))]
-        variables = {"add_generation_prompt": True, "_now": datetime.min}
-        try:
-            usual = self._run(asked, None, variables)
-            own = self._run([_turn(Message("system", SOMETHING)), *asked], None, variables)
-        except Exception:  # whoever asks for an answer is told
-            return ""
-        told = own_instructions(usual, own)
-        return told if self._tokenizer.token_text(self._marks.opening) in told else ""
+        return instructions_with(self._tokenizer.token_text(self._marks.opening), self._run_plainly)
+
+    def _run_plainly(self, turns: Sequence[Turn], **variables: Any) -> str:
+        return self._run([*turns], None, {"add_generation_prompt": True, "_now": datetime.min, **variables})
 
     def _render(self, turns: list[Turn], tools: Any, variables: dict[str, Any]) -> str:
         if self._instructions:

@@ -15,7 +15,7 @@ from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.call_forms import CallForms
 from llama_gui.engine.call_grammar import CallGrammar
 from llama_gui.engine.callbacks import blamed
-from llama_gui.engine.chat_template import plain, plain_prompt, thinking_tag
+from llama_gui.engine.chat_template import plain, plain_prompt
 from llama_gui.engine.context_policy import Fitted, fit
 from llama_gui.engine.harmony import Marks
 from llama_gui.engine.loading import LoadedModel
@@ -25,6 +25,7 @@ from llama_gui.engine.prompt_logprobs import PromptLogprobs
 from llama_gui.engine.sampling import Sampler
 from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.structured_output import Constraint, GrammarCompiler
+from llama_gui.engine.template_thinking import thinking_tag
 from llama_gui.engine.thinking_budget import ThinkingBudget
 from llama_gui.engine.thinking_marks import ThinkingMarks
 from llama_gui.engine.thinking_watch import ChannelWatch, MarkWatch, TagWatch

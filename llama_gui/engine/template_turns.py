@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,42 +12,6 @@ Turn = dict[str, Any]
 
 _HAS_TOOLS = "You are a helpful assistant with some tools."
 """What Microsoft's examples say before the tools."""
-
-
-SOMETHING = "\ue000something\ue000"
-"""A system prompt that stands in no template."""
-
-
-def own_instructions(usual: str, with_something: str) -> str:
-    """What a template says where nobody gives a system prompt: `usual` is a prompt without one, the other has
-    `SOMETHING` for it. "": nothing, or something elsewhere.
-    """
-    before, found, behind = with_something.partition(SOMETHING)
-    fits = found and len(usual) >= len(before) + len(behind) and usual.startswith(before) and usual.endswith(behind)
-    return usual[len(before) : len(usual) - len(behind)] if fits else ""
-
-
-def without_instructions(turns: Sequence[Turn], instructions: str) -> list[Turn]:
-    """Without what somebody has copied of the template's own `instructions` into a system prompt, breaks and all: its
-    marks would be words.
-    """
-    if not turns or turns[0]["role"] != "system":
-        return [*turns]
-    content = turns[0]["content"]
-    words = map(re.escape, re.findall(r"\w+|[^\w\s]", instructions))
-    copied = re.search(r"\s*".join(words), content)
-    if copied is not None:
-        content = content[: copied.start()].rstrip() + content[copied.end() :]
-    return [{**turns[0], "content": content}, *turns[1:]]
-
-
-def with_instructions(turns: Sequence[Turn], instructions: str, *, are_wanted: bool) -> list[Turn]:
-    """With the template's own `instructions` behind somebody else's, which would replace them; or without any."""
-    if turns and turns[0]["role"] == "system":
-        told = turns[0]["content"]
-        told = _behind(told if told.strip() else "", instructions) if are_wanted else told
-        return [{**turns[0], "content": told}, *turns[1:]]
-    return [*turns] if are_wanted else [{"role": "system", "content": ""}, *turns]
 
 
 def has_calls(turns: Sequence[Turn]) -> bool:

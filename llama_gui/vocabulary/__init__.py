@@ -17,6 +17,7 @@ from llama_gui.vocabulary.models import (
     is_remote,
 )
 from llama_gui.vocabulary.requests import (
+    EFFORT,
     EFFORTS,
     OVERFLOWS,
     THINKING_TAGS,
@@ -58,6 +59,7 @@ __all__ = [
     "DEFAULT_SAMPLING",
     "DEVICES",
     "DTYPES",
+    "EFFORT",
     "EFFORTS",
     "MAX_SEED",
     "OVERFLOWS",

@@ -39,8 +39,8 @@ EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 
 _THINKING = ("enable_thinking", "thinking")
 """What templates call the switch for reasoning: those of Qwen3 and SmolLM3, and Granite's."""
-_EFFORT = "reasoning_effort"
-"""What gpt-oss's template calls the effort."""
+EFFORT = "reasoning_effort"
+"""What templates call the effort: those of gpt-oss, and Mistral's since 2026."""
 _NOT_FOR_TEMPLATES = ("messages", "self")
 """Names that `chat_template_kwargs` cannot have: the conversation has its own field, and Jinja reserves `self`."""
 
@@ -53,7 +53,7 @@ def thinking_variables(thinking: bool | Effort | None) -> dict[str, Any]:
     """`GenerateRequest.thinking` as chat templates read it."""
     if thinking is None:
         return {}
-    effort = {_EFFORT: thinking} if isinstance(thinking, str) else {}
+    effort = {EFFORT: thinking} if isinstance(thinking, str) else {}
     return {**dict.fromkeys(_THINKING, bool(thinking)), **effort}
 
 

@@ -12,7 +12,7 @@ from llama_gui.engine.chat_template import ChatTemplate, plain_prompt
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError, ChatTemplateError, InvalidRequestError
 from llama_gui.tool_calls.manners import FUNCTOOLS, TOOL_CALL_TOKEN
-from llama_gui.vocabulary import Message
+from llama_gui.vocabulary import Message, thinking_variables
 from tests.fakes.tiny_tokenizers import (
     LLAMA3_TEMPLATE,
     ZEPHYR_TEMPLATE,
@@ -402,6 +402,40 @@ def test_files_that_cannot_be_read(tmp_path: Path):
         ChatTemplate.load(tmp_path, tokenizer)
 
 
+EFFORT_SWITCH = (
+    "{% set effort = reasoning_effort or 'none' %}"
+    "{% if effort not in ['none', 'high'] %}{{ raise_exception('none or high') }}{% endif %}"
+    "{{ effort }}: {{ messages[0].content }}"
+)
+"""As Mistral's templates have it since 2026."""
+
+
+@pytest.mark.parametrize(
+    ("variables", "effort"),
+    [
+        ({}, "none"),
+        ({"thinking": True}, "high"),
+        ({"enable_thinking": False}, "none"),
+        ({"enable_thinking": False, "reasoning_effort": "high"}, "none"),
+        *((thinking_variables(thinking), "high") for thinking in (True, "low", "medium", "high")),
+        ({"reasoning_effort": "low"}, "high"),  # as clients of OpenAI's protocol ask
+        ({"reasoning_effort": "none"}, "none"),
+    ],
+)
+def test_where_thinking_is_the_highest_effort_it_is_asked_for_by_that(
+    tmp_path: Path, variables: dict[str, Any], effort: str
+):
+    assert render(tmp_path, EFFORT_SWITCH, [Message("user", "?")], **variables) == f"{effort}: ?"
+    template = make(tmp_path, EFFORT_SWITCH)
+    assert template is not None
+    assert template.efforts() == ()
+
+
+def test_an_effort_that_nobody_knows_is_refused_in_its_words(tmp_path: Path):
+    with pytest.raises(ChatTemplateError, match="none or high"):
+        render(tmp_path, EFFORT_SWITCH, [Message("user", "?")], reasoning_effort="enormous")
+
+
 @pytest.mark.parametrize(
     ("source", "thinking", "tag"),
     [
@@ -411,6 +445,9 @@ def test_files_that_cannot_be_read(tmp_path: Path):
         ("{% if enable_thinking %}{{ raise_exception('no') }}{% endif %}", None, ""),
         ("{{ messages[0].content }}{% if add_generation_prompt %}<think>{{ '\\n' }}{% endif %}", None, "<think>\n"),
         ("<thinking>{% if enable_thinking is false %}</thinking>{% endif %}", True, "<thinking>"),
+        (EFFORT_SWITCH, False, ""),
+        (EFFORT_SWITCH.replace("['none', 'high']", "['high']"), None, ""),
+        (EFFORT_SWITCH.replace("['none', 'high']", "['medium', 'high']"), None, ""),
     ],
 )
 def test_whether_thinking_can_be_chosen_and_what_it_does_by_itself(
