@@ -16,6 +16,7 @@ _PREFIX = "tokenizer.ggml."
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED = 1, 2, 3, 4
 _NAMED = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
 _CONTROLS = ("bos", "eos", "eot", "eom", "padding")
+_END_OF_TEXT = "<|endoftext|>"
 _PHI3_LEAVES = ("<unk>", "<s>", "<|endoftext|>")
 _VERSION_LINE = "#version"
 _MOST_SPLITS = 2**28
@@ -141,7 +142,7 @@ class _Vocabulary:
     def _frame(self, adds_bos: bool) -> dict[str, Any] | None:
         """What is put before and behind a text."""
         before = [self._id("bos")] if self._flag("add_bos_token", adds_bos) else []
-        behind = [self._id("eos")] if self._flag("add_eos_token", False) else []
+        behind = [self._end] if self._flag("add_eos_token", self._embeds) else []
         tokens = {self._tokens[i]: i for i in (*before, *behind) if i is not None}
 
         def part(token_id: int) -> dict[str, Any]:
@@ -157,6 +158,17 @@ class _Vocabulary:
             "pair": [*frame, {"Sequence": {"id": "B", "type_id": 1}}],
             "special_tokens": {token: {"id": token, "ids": [i], "tokens": [token]} for token, i in tokens.items()},
         }
+
+    @property
+    def _embeds(self) -> bool:
+        """Whether the file is of a model that makes vectors of a text's last token, which is its end then."""
+        return bool(self._fields.values.get(f"{self._fields.values.get('general.architecture')}.pooling_type"))
+
+    @property
+    def _end(self) -> int | None:
+        """What is put behind a text. Files of Qwen3 Embedding from before August 2025 say neither that nor which."""
+        told = self._get("add_eos_token") is not None
+        return self._id("eos") if told else self._vocab.get(_END_OF_TEXT, self._id("eos"))
 
     def _merges(self) -> list[str] | list[list[str]]:
         """Each as a text, which is read faster, unless the library would take one for the head of a file."""

@@ -19,7 +19,7 @@ from llama_gui.errors import (
     UnsupportedModelError,
 )
 from tests.fakes.gguf_files import write_gguf
-from tests.fakes.tiny_embedder import write_modules, write_tiny_embedder
+from tests.fakes.tiny_embedder import END, write_modules, write_tiny_embedder
 from tests.fakes.tiny_llama import write_tiny_llama
 
 TEXTS = ["What is a whale?", "A whale is a mammal that lives in the sea.", "Bread is baked.", "a"]
@@ -158,6 +158,15 @@ def test_a_job_is_cancelled(load, folder: Path):
     engine.close()
     with pytest.raises(EngineClosedError):
         engine.embed(TEXTS)
+
+
+@pytest.mark.parametrize("says", [None, True, False])
+def test_a_gguf_file_that_does_not_say_how_texts_end_ends_them(load, tmp_path: Path, says: bool | None):
+    folder = write_tiny_embedder(tmp_path / "model", is_headless=False)
+    fields = {"qwen3.pooling_type": 3, "tokenizer.ggml.add_bos_token": False, "tokenizer.ggml.add_eos_token": says}
+    engine = load(folder=write_gguf(folder, tmp_path / "model.gguf", fields=fields))
+    ids = engine.tokenizer.encode(TEXTS[0], add_special_tokens=True)
+    assert (ids[-1] == engine.tokenizer.id_of(END)) is (says is not False)
 
 
 @pytest.mark.parametrize("mode", ["mean_tokens", "cls_token", "weightedmean_tokens"])
