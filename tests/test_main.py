@@ -15,8 +15,10 @@ from llama_gui.__main__ import main
 from llama_gui.ask import _question
 from llama_gui.desktop import reason_for_no_window
 from llama_gui.errors import UserError
+from llama_gui.paths import find_resources
 from llama_gui.vocabulary import EFFORTS
 from tests.fakes.documents import docx, paragraph
+from tests.fakes.fp8_folders import LAYOUTS, write_fp8
 from tests.fakes.tiny_llama import write_tiny_llama
 
 QUESTION = "What is this application?"
@@ -88,6 +90,15 @@ def test_json_has_one_object_for_each_token_and_one_with_the_result(capsys):
 def test_the_same_seed_gives_the_same_answer_and_another_does_not(capsys):
     answers = [ask(capsys, "--seed", seed, "--temperature", "1.5", "--top-k", "0", QUESTION)[1] for seed in "445"]
     assert answers[0] == answers[1] != answers[2]
+
+
+@pytest.mark.parametrize("layout", ["qwen-128", "mistral", "channels"])
+def test_a_model_in_fp8_answers(capsys, tmp_path: Path, layout: str):
+    """The starter model, which still knows what it is."""
+    folder, _ = write_fp8(find_resources() / "starter_model", tmp_path / "model", LAYOUTS[layout])
+    status, out, _ = ask(capsys, "--model", str(folder), "--temperature", "0", "What can you do?")
+    assert status == 0
+    assert out.startswith("I can tell you how to use this application")
 
 
 def test_max_tokens_ends_the_answer(capsys):

@@ -3,10 +3,10 @@
 import json
 import math
 import os
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PureWindowsPath
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -31,13 +31,20 @@ _PICTURE_PARTS = ("vision_tower.", "multi_modal_projector.", "model.vision_tower
 """Prefixes of the vision network's weights, which are not read."""
 
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
-_BYTES = "U8"
 _NETWORK, _HEAD = "model.", "lm_head."
 _WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 _OPEN_FILES = Path("/dev/fd")
 """Where Unix has the files of a process by their numbers."""
 _MOST_HEADER_BYTES = 16 * 2**20  # 100,000 weights in one file
+
+
+class StoredWeight(NamedTuple):
+    """What the header of a file says of a weight; `dtype` by safetensors' name."""
+
+    file: Path
+    shape: Shape
+    dtype: str
 
 
 class WeightSource(Protocol):
@@ -152,11 +159,14 @@ class Checkpoint:
         return frozenset(self._files)
 
     def check(
-        self, expected: Mapping[str, Shape], ignored_suffixes: Sequence[str] = (), bytes_of: Container[str] = ()
+        self,
+        expected: Mapping[str, Shape],
+        ignored_suffixes: Sequence[str] = (),
+        others: Mapping[str, str] | None = None,
     ) -> None:
         """Compare the files with what the network needs: every name once, in its shape, and nothing besides.
 
-        `bytes_of`: names under which there are bytes, see `raw`.
+        `others`: name -> dtype, of those that are only read by `raw`.
 
         Raises:
             BrokenModelError: weights are missing or have another shape.
@@ -166,7 +176,7 @@ class Checkpoint:
         if missing:
             raise BrokenModelError(f"{self.folder}: {brief_list(missing)} missing from the weight files. {AGAIN}")
         for name, shape in expected.items():
-            self._check_one(name, shape, (_BYTES,) if name in bytes_of else tuple(_DTYPES))
+            self._check_one(name, shape, (others[name],) if others and name in others else tuple(_DTYPES))
         surplus = sorted(n for n in self._files.keys() - expected.keys() if not n.endswith(tuple(ignored_suffixes)))
         if surplus:
             raise UnsupportedModelError(
@@ -175,17 +185,20 @@ class Checkpoint:
             )
 
     def _check_one(self, name: str, shape: Shape, dtypes: Sequence[str]) -> None:
-        file, handle, stored = self._files[name]
-        found = handle.get_slice(stored)
-        if tuple(found.get_shape()) != shape:
+        file, found, dtype = self.stored(name)
+        if found != shape:
             raise BrokenModelError(
-                f"{file}: {name} has the shape {shown(found.get_shape())}, but config.json asks for {list(shape)}. "
+                f"{file}: {name} has the shape {shown(list(found))}, but config.json asks for {list(shape)}. "
                 "The files belong to different models, or one of them is damaged."
             )
-        if found.get_dtype() not in dtypes:
-            raise UnsupportedModelError(
-                f"{file}: {name} is stored as {found.get_dtype()}. Supported: {', '.join(dtypes)}."
-            )
+        if dtype not in dtypes:
+            raise UnsupportedModelError(f"{file}: {name} is stored as {dtype}. Supported: {', '.join(dtypes)}.")
+
+    def stored(self, name: str) -> StoredWeight:
+        """What the header of its file says of the weight `name`. KeyError: there is none."""
+        file, handle, stored = self._files[name]
+        found = handle.get_slice(stored)
+        return StoredWeight(file, tuple(found.get_shape()), found.get_dtype())
 
     def tensor(self, name: str, part: int | None = None) -> Tensor:
         """The weight `name` in the file's dtype, on CPU. It may be a view of the file: convert or copy it.
@@ -196,12 +209,20 @@ class Checkpoint:
             BrokenModelError: the file cannot be read, or holds NaN or infinity there.
         """
         tensor = self.raw(name, part)
-        extremes = torch.stack(torch.aminmax(tensor))  # NaN if any is; `isfinite` takes ten times as long
-        if not extremes.isfinite().all():
-            file, _, _ = self._files[name]
-            raise BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {AGAIN}")
+        self.check_finite(name, tensor)
         heads = self._paired_heads.get(name)
         return tensor if heads is None else in_halves(tensor, heads)
+
+    def check_finite(self, name: str, numbers: Tensor) -> None:
+        """Raise what `not_finite` makes, if NaN or infinity is among `numbers`."""
+        extremes = torch.stack(torch.aminmax(numbers))  # NaN if any is; `isfinite` takes ten times as long
+        if not extremes.isfinite().all():
+            raise self.not_finite(name)
+
+    def not_finite(self, name: str) -> BrokenModelError:
+        """The error for a weight that holds NaN or infinity."""
+        file, _, _ = self._files[name]
+        return BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {AGAIN}")
 
     def raw(self, name: str, part: int | None = None) -> Tensor:
         """As `tensor`, whatever it holds: bytes, say."""

@@ -9,6 +9,7 @@ from llama_gui.engine.expert_config import ExpertConfig, read_experts
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, read_json, shown
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
+from llama_gui.engine.quantisation_config import QUANTISATION, Fp8Config, read_fp8, read_mxfp4
 from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.vocabulary import SamplingParams
@@ -25,8 +26,6 @@ _BIDIRECTIONAL = "use_bidirectional_attention"
 
 _REFUSED_ELSEWHERE = ("clip_qkv", "use_bias")
 """What the first OLMo had, and OLMoE's config.json has a place for; and what no released ERNIE 4.5 has."""
-
-_QUANTISATION = "quantization_config"
 
 _MOST_LAYERS = 10_000  # a table with a row per layer is made before the weights are checked
 
@@ -93,6 +92,8 @@ class NetworkConfig:
     """Each head has a logit that takes part in the softmax of its scores, and stands for no value (gpt-oss)."""
     stored_kind: str = ""
     """The type that the files hold the experts in, by GGUF's names; "": they are plain (gpt-oss)."""
+    fp8: Fp8Config | None = None
+    """How the files hold matrices in FP8; None: they hold plain numbers."""
     score_cap: float | None = None
     """Scores come softly near it, at most: they are ``cap * tanh(score / cap)`` (Gemma 2)."""
     logits_cap: float | None = None
@@ -200,6 +201,7 @@ def network_config(fields: Fields) -> NetworkConfig:
         pre_norms=not family.norms_outputs,
         whole_qk_norm=family.whole_qk_norm,
         experts=None if family.experts is None else read_experts(fields, family.experts, layers=layers),
+        fp8=None if family.has_sinks else read_fp8(fields),
     )
     _check_heads(config, fields)
     if family.is_gemma:
@@ -241,7 +243,7 @@ def _text_part(fields: Fields) -> Fields:
     inner = fields.values.get("text_config")
     if not isinstance(inner, dict):
         raise fields.wrong("text_config", "an object")
-    shared = ("dtype", "torch_dtype", "eos_token_id", "quantization_config", "tie_word_embeddings")
+    shared = ("dtype", "torch_dtype", "eos_token_id", "tie_word_embeddings", *QUANTISATION)
     outer = {name: fields.values[name] for name in shared if fields.values.get(name) is not None}
     return Fields({**inner, **outer}, fields.file)
 
@@ -295,9 +297,7 @@ def _as_gpt_oss(config: NetworkConfig, fields: Fields) -> NetworkConfig:
                 f"{fields.file}: {name} is {shown(fields.values[name])}, and only {known:g} is supported. "
                 "Choose another model."
             )
-    return replace(
-        config, gate="clamped", has_sinks=True, stored_kind="MXFP4" if fields.values.get(_QUANTISATION) else ""
-    )
+    return replace(config, gate="clamped", has_sinks=True, stored_kind=read_mxfp4(fields))
 
 
 def _attending(config: NetworkConfig, scale: float) -> NetworkConfig:
@@ -352,11 +352,6 @@ def _refuse_options(fields: Fields, family: Family) -> None:
     for name in of_gemma if family.is_gemma else _REFUSED_ELSEWHERE:
         if values.get(name):
             raise UnsupportedModelError(f"{fields.file}: {name} is not supported. Choose another model.")
-    method = values.get(_QUANTISATION)
-    if method and not (family.has_sinks and isinstance(method, dict) and method.get("quant_method") == "mxfp4"):
-        raise UnsupportedModelError(
-            f"{fields.file}: weights that are stored quantised are not supported. Use the unquantised model."
-        )
 
 
 def _window(fields: Fields, family: Family) -> int | None:

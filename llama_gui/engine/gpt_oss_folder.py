@@ -54,7 +54,7 @@ class GptOssCheckpoint:
         stored: dict[str, Shape] = {}
         for name, shape in expected.items():
             stored |= self._stored_shapes(name, shape)
-        self._files.check(stored, ignored_suffixes, bytes_of=[name for name in stored if name.endswith(_PACKED)])
+        self._files.check(stored, ignored_suffixes, others={name: "U8" for name in stored if name.endswith(_PACKED)})
 
     def _stored_shapes(self, name: str, shape: Shape) -> dict[str, Shape]:
         match = _EXPERTS.fullmatch(name)

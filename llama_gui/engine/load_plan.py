@@ -42,7 +42,7 @@ def plan_load(
     return LoadPlan(
         dtype=precision.name,
         device=torch_device.type,
-        reason=precision_reason(dtype, precision, torch_device),
+        reason=precision_reason(dtype, precision, torch_device, is_fp8=config.fp8 is not None),
         threads=thread_count(layer_bytes(model, precision, kernels)),
         trained_context=trained_context(config),
         weight_bytes=weights,
@@ -81,7 +81,7 @@ def precision_of(model: ModelFiles, dtype: str, device: torch.device, kernels: N
     if kernels is None or model.stored is None:
         return resolve_precision(dtype, device, has_kernels=kernels is not None)
     # Written out in eight bits and multiplied by torch's kernel, prompts are read much faster where that serves.
-    keeps_blocks = not is_faster_written_out(kernels)
+    keeps_blocks = model.config.fp8 is None and not is_faster_written_out(kernels)
     return resolve_precision(dtype, device, has_kernels=True, stored=model.stored, keeps_blocks=keeps_blocks)
 
 

@@ -134,7 +134,7 @@ def load_model(
         sampling=defaults.sampling.or_else(DEFAULT_SAMPLING),
         has_chat_template=template is not None,
         source=model.source(precision),
-        reason=precision_reason(dtype, precision, torch_device),
+        reason=precision_reason(dtype, precision, torch_device, is_fp8=config.fp8 is not None),
         cache_dtype=name_of(network.cache_dtype),
         embeds=model.embeds,
         dimensions=config.hidden_size if model.embeds else 0,

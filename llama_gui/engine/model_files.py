@@ -16,6 +16,7 @@ from llama_gui.engine.gpt_oss_folder import GptOssCheckpoint
 from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
 from llama_gui.engine.pooling import folder_embeds
 from llama_gui.engine.rounded_bytes import RoundedBytes
+from llama_gui.engine.scaled_weights import ScaledCheckpoint
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_shapes import expert_parameters, layer_parameters, paired_heads
 from llama_gui.errors import InvalidRequestError, ModelNotFoundError
@@ -29,7 +30,7 @@ _NO_MODEL = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$|mmproj", re.ASCII
 class ModelFiles(Protocol):
     """A model on disk, of which only the small files are read yet.
 
-    Defaults here are those of unquantised weights, but for experts that lie in memory as they are stored
+    Defaults here are those of unquantised weights, but for FP8, and for experts that lie in memory as they are stored
     (`NetworkConfig.stored_kind`).
     """
 
@@ -57,6 +58,8 @@ class ModelFiles(Protocol):
     @property
     def stored(self) -> Quantised | None:
         """About how the files' weights are quantised; None: they are not."""
+        if self.config.fp8 is not None:
+            return "int8"
         return "int4" if self.config.stored_kind else None
 
     def number_bytes(self, part: NetworkPart, precision: Precision, rounded: RoundedBytes) -> float:
@@ -97,27 +100,33 @@ class FolderModel(ModelFiles):
         """See `ChatTemplate.load`."""
         return ChatTemplate.load(self._folder, tokenizer)
 
-    def weights(self, on_read: Callable[[int], None] | None = None) -> Checkpoint | GptOssCheckpoint:
+    def weights(self, on_read: Callable[[int], None] | None = None) -> AbstractContextManager[WeightSource]:
         """See `Checkpoint`."""
         if self.config.has_sinks:
             return GptOssCheckpoint(self._folder, on_read, is_packed=bool(self.config.stored_kind))
         paired = paired_heads(self.config) if self.config.paired else None
-        return Checkpoint(
+        files = Checkpoint(
             self._folder,
             on_read,
             text_only=self.config.reads_pictures,
             paired_heads=paired,
             is_headless=self._embeds,
         )
+        return files if self.config.fp8 is None else ScaledCheckpoint(files, self.config.fp8, paired)
 
     def source(self, precision: Precision) -> str:
-        """Says what is left aside, and what is done to experts in MXFP4."""
+        """Says what is left aside, and what is done to FP8 and to experts in MXFP4."""
         kind = self.config.stored_kind
         if _keeps_experts(self.config, precision):
             return f"{kind} experts as they are, the rest as int8"
+        held = f"{'held as' if precision.quantised else 'dequantised to'} {precision.name}"
         if kind:
-            return f"{kind} experts, {'held as' if precision.quantised else 'dequantised to'} {precision.name}"
-        return "the part for text; it reads no pictures here" if self.config.reads_pictures else ""
+            return f"{kind} experts, {held}"
+        parts = [
+            f"FP8, {held}" if self.config.fp8 is not None else "",
+            "the part for text; it reads no pictures here" if self.config.reads_pictures else "",
+        ]
+        return ", ".join(filter(None, parts))
 
 
 def model_folder(path: str | Path) -> Path:

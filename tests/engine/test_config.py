@@ -114,7 +114,7 @@ def test_an_impossible_value_is_named_with_its_field(read, name, value):
     [
         ({"architectures": ["BloomForCausalLM", "LlamaForCausalLM"]}, "BloomForCausalLM.*LlamaForCausalLM"),
         ({"hidden_act": "gelu"}, "activation 'gelu'"),
-        ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, "quantised"),
+        ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, r"quantised \(gptq\)"),
         ({"partial_rotary_factor": 0.5}, "partial_rotary_factor"),
         ({"rope_parameters": {"partial_rotary_factor": 0.5}}, "partial_rotary_factor"),
         ({"rope_parameters": {"rope_type": "mrope"}}, "rope type 'mrope'.*linear, dynamic, llama3, yarn, longrope"),

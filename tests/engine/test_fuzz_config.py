@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from llama_gui.engine.config import NetworkConfig, load_config, load_generation_defaults
 from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.loading import load_model
+from llama_gui.engine.quantisation_config import QUANTISATION
 from llama_gui.engine.rotary import inverse_frequencies
 from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import BrokenModelError, ModelError, UnsupportedModelError
+from tests.fakes.fp8_folders import LAYOUTS
 from tests.fakes.tiny_llama import write_tiny_llama
 
 FULL: dict[str, Any] = {
@@ -94,6 +96,18 @@ ropes = changed(ROPE, junk) | changed(ROPE, numbers, 8) | junk
 
 
 @st.composite
+def quantisations(draw: st.DrawFn) -> Any:
+    """What tells of FP8, in any of its layouts, with a few wrong values."""
+    told = LAYOUTS[draw(st.sampled_from(sorted(LAYOUTS)))].config
+    groups = told.get("config_groups")
+    if groups and draw(st.booleans()):
+        group = groups["group_0"]
+        weights = draw(changed({**group["weights"], "block_structure": [32, 32], "group_size": 8}, junk | numbers))
+        told = {**told, "config_groups": {"group_0": {**group, "weights": weights}}}
+    return draw(changed(told, junk) | st.just(told) | junk)
+
+
+@st.composite
 def configs(draw: st.DrawFn) -> dict[str, Any]:
     """A config.json of any family with a few wrong values, mostly in the part about rotary embedding."""
     values = draw(changed(FULL, junk) | changed(FULL, numbers) | st.just(FULL))
@@ -101,6 +115,8 @@ def configs(draw: st.DrawFn) -> dict[str, Any]:
         values = {**values, "architectures": [draw(st.sampled_from(sorted(FAMILIES)))]}
     if draw(st.booleans()):
         values = {**values, draw(st.sampled_from(["rope_scaling", "rope_parameters"])): draw(ropes)}
+    if draw(st.integers(0, 3)) == 0:
+        values = {**values, draw(st.sampled_from(QUANTISATION)): draw(quantisations())}
     return values
 
 

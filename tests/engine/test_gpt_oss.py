@@ -106,7 +106,7 @@ def test_a_gguf_file_of_mxfp4_is_the_same_as_the_folder(tmp_path, folders, load,
     [
         ({"swiglu_limit": 5.0}, UnsupportedModelError, "swiglu_limit is 5.0, and only 7 is supported"),
         ({"swiglu_alpha": 1.0}, UnsupportedModelError, "swiglu_alpha is 1.0, and only 1.702 is supported"),
-        ({"quantization_config": {"quant_method": "awq"}}, UnsupportedModelError, "stored quantised"),
+        ({"quantization_config": {"quant_method": "awq"}}, UnsupportedModelError, "stored quantised (awq)"),
         (PACKED, BrokenModelError, "mlp.experts.gate_up_proj_blocks"),
         ({"num_local_experts": 4}, BrokenModelError, "mlp.router.bias has the shape [8], but config.json asks for [4]"),
         ({"layer_types": ["full_attention"]}, BrokenModelError, "layer_types"),
