@@ -156,7 +156,8 @@ def _search(words: str) -> int:
     rows = [("Repository", "Parameters", "Licence", "Downloads")]
     for model in page.models:
         licence = (model.licence or "?") + (", to be accepted" if model.is_gated else "")
-        rows.append((model.repo, _count(model.parameters), licence, f"{model.downloads:,}"))
+        count = _count(model.parameters) + (", in FP8" if model.is_fp8 else "")
+        rows.append((model.repo, count, licence, f"{model.downloads:,}"))
     _print_table(rows)
     print("Fetch one with: llama-gui download REPOSITORY", file=sys.stderr)
     return 0

@@ -244,9 +244,13 @@ def test_search_lists_what_we_can_run(fake_hub: FakeHub, capsys, profile: Path, 
     monkeypatch.delenv("HF_HUB_OFFLINE")
     fake_hub.add("a/one", model_files(), info=info(downloads=1234))
     fake_hub.add("a/\x1b[31mred", model_files(), info=info())
+    in_fp8 = info(safetensors={"parameters": {"F8_E4M3": 8 * 10**9}, "total": 8 * 10**9})
+    in_fp8["config"]["quantization_config"] = {"quant_method": "fp8"}
+    fake_hub.add("a/two", model_files(), info=in_fp8)
     status, out, _ = models(capsys, profile, "--search", "a/")
     assert status == 0
     assert "a/one" in out
+    assert [line.split()[0] for line in out.splitlines() if "8.00 billion, in FP8" in line] == ["a/two"]
     assert "1,234" in out
     assert "0.00" not in out
     assert "\x1b" not in out, "the terminal is not painted by the hub"

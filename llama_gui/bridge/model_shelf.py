@@ -17,6 +17,7 @@ from llama_gui.library import shelf, shelf_care, shelf_notes
 from llama_gui.library.gguf_check import GgufChecks
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.neighbours import neighbours
+from llama_gui.library.quantisation import is_fp8, unread_method
 from llama_gui.library.shelf_care import Deleted, Verified
 from llama_gui.vocabulary import ModelEntry
 
@@ -31,7 +32,8 @@ class ShelfItem:
     """One model. `shape` and `context` (tokens): as far as its config.json tells.
 
     Of a GGUF file the shape is guessed from its size (`is_guessed`), None where its name does not say how it is packed.
-    `keeper`: the program that keeps it, where that is not us, and which deletes it then.
+    `unread`: the method by which its weights are stored, where the engine does not read it. `keeper`: the program that
+    keeps it, where that is not us, and which deletes it then.
     """
 
     entry: ModelEntry
@@ -39,6 +41,7 @@ class ShelfItem:
     shape: ModelShape | None = None
     context: int = 0
     is_guessed: bool = False
+    unread: str = ""
     keeper: str = ""
 
 
@@ -183,16 +186,17 @@ class ModelShelf(QObject):
         self.failed.emit(str(error))
 
 
-def _shape_of(entry: ModelEntry) -> tuple[ModelShape | None, int, bool]:
-    """A model's form and context, and whether they are guessed; (None, 0, …) where nobody knows."""
+def _shape_of(entry: ModelEntry) -> tuple[ModelShape | None, int, bool, str]:
+    """A model's form and context, whether they are guessed, and `unread`; (None, 0, …) where nobody knows."""
     if entry.path.lower().endswith(".gguf"):
         name = os.path.basename(entry.path).lower()
         bits = next((bits for kind, bits in _GGUF_BITS.items() if kind in name), 0.0)
-        return (ModelShape.guess(round(entry.size * 8 / bits), name) if bits else None), 0, True
+        return (ModelShape.guess(round(entry.size * 8 / bits), name) if bits else None), 0, True, ""
     try:
         with open(os.path.join(entry.path, "config.json"), "rb") as file:
             config = json.loads(file.read(_MOST_JSON_BYTES))
         context = config.get("max_position_embeddings")
-        return ModelShape.from_config(config), context if isinstance(context, int) else 0, False
+        unread = unread_method(config, in_fp8=is_fp8(config))
+        return ModelShape.from_config(config), context if isinstance(context, int) else 0, False, unread
     except (OSError, ValueError, RecursionError, AttributeError, LlamaGuiError):
-        return None, 0, False
+        return None, 0, False, ""

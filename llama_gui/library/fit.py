@@ -182,7 +182,7 @@ def best_choice(fits: Iterable[Fit], preferred: str) -> Fit:
 def resolve(dtype: str, machine: Machine, stored: str = "") -> str:
     """What "auto" is on this machine, as the engine takes it.
 
-    `stored`: int4 or int8 for a GGUF file whose weights are in four bits, or quantised otherwise.
+    `stored`: int4 or int8 for files whose weights are in four bits, or quantised otherwise (GGUF, FP8, MXFP4).
     """
     if dtype != "auto":
         return dtype

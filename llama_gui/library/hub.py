@@ -25,6 +25,7 @@ from llama_gui.errors import BrokenModelError, DownloadError, HubError, HubOffli
 from llama_gui.library.access import HubAccess, origin
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.plan import DownloadPlan, RemoteFile, check_repo, choose_files, gguf_files, is_safe_path
+from llama_gui.library.quantisation import is_fp8_on_hub, unread_method
 from llama_gui.library.transfer import gated
 
 Sort = Literal["downloads", "likes", "lastModified", "trendingScore", "createdAt"]
@@ -98,9 +99,13 @@ _EXPAND = (
     "lastModified",
     "library_name",
     "likes",
+    "pipeline_tag",
     "safetensors",
     "tags",
 )
+_WRITING = "text-generation"
+_WRITING_TASKS = frozenset({"", _WRITING, "image-text-to-text", "any-to-any"})
+"""What models are said to be for that write. Of Ministral 3 nothing is said; of Gemma 3, that it reads pictures."""
 _REASONS = {
     429: "it is asked too often; wait a few minutes",
     451: "it does not give this out, for reasons of law",
@@ -113,7 +118,11 @@ _MOST_EXCERPT = 1200
 
 @dataclass(frozen=True, slots=True)
 class FoundModel:
-    """One model on the hub, as a search finds it. None: the hub does not say. `parameters` are counted, not guessed."""
+    """One model on the hub, as a search finds it. None: the hub does not say. `parameters` are counted, not guessed.
+
+    `task`: what it is for by the hub's name, "" where nobody says. `is_fp8`: its weights are in FP8. `unread`: the
+    method by which they are stored, where we do not read it.
+    """
 
     repo: str
     architecture: str | None
@@ -124,7 +133,9 @@ class FoundModel:
     likes: int
     changed: datetime | None
     has_gguf: bool
-    is_quantised: bool
+    task: str = ""
+    is_fp8: bool = False
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +189,12 @@ class Hub:
         place = self._access.place_at(words)
         if not place.repo:
             query["filter"] = ["gguf" if gguf else "safetensors", *([family] if family else [])]
-        if not place.repo and not gguf:
-            query["pipeline_tag"] = "text-generation"
         words = place.repo or words.strip()
+        if not words and not family and not gguf:  # of all that there is, most writes nothing
+            query["pipeline_tag"] = _WRITING
         if words:
             query["search"] = words[:200]
-        page = self._page(f"{self._access.endpoint}/api/models?{httpx2.QueryParams(query)}")
+        page = self._page(f"{self._access.endpoint}/api/models?{httpx2.QueryParams(query)}", any_task=bool(place.repo))
         return replace(page, file=place.file)
 
     def more(self, page: SearchPage) -> SearchPage:
@@ -217,7 +228,8 @@ class Hub:
             files=chosen,
             gguf=gguf_files(files),
             config=config,
-            shape=shape or (ModelShape.guess(found.parameters, repo) if found.parameters else None),
+            shape=shape
+            or (ModelShape.guess(found.parameters, repo, is_fp8=found.is_fp8) if found.parameters else None),
             is_guessed=shape is None,
             excerpt=plain_excerpt(self._beginning(repo, info.sha or "main", "README.md")) if with_card else "",
             page=self._access.page(repo),
@@ -242,12 +254,15 @@ class Hub:
         with self._told(repo, revision):
             return self._api.model_info(repo, revision=revision, files_metadata=True, timeout=_TIMEOUT_S)
 
-    def _page(self, url: str) -> SearchPage:
-        """The page at `url`; pages of models that we cannot run are passed over, a few at a time."""
+    def _page(self, url: str, *, any_task: bool = False) -> SearchPage:
+        """The page at `url`; pages of models that we cannot run are passed over, a few at a time.
+
+        `any_task`: also of models that are not said to write.
+        """
         found: list[FoundModel] = []
         for _ in range(_MOST_PAGES_FOR_ONE):
             items, url = self._items(url)
-            found += [model for model in map(_found, items) if _can_run(model)]
+            found += [model for model in map(_found, items) if _can_run(model) and (any_task or _writes(model))]
             if found or not url:
                 break
         return SearchPage(tuple(found), url)
@@ -355,6 +370,7 @@ def _found(info: ModelInfo) -> FoundModel:
     tags = info.tags or []
     gguf = info.gguf or {}
     counted = info.safetensors.total if info.safetensors else gguf.get("total")
+    in_fp8 = is_fp8_on_hub(config, info.safetensors.parameters if info.safetensors else None)
     return FoundModel(
         repo=info.id,
         architecture=architectures[0] or gguf.get("architecture"),
@@ -365,15 +381,10 @@ def _found(info: ModelInfo) -> FoundModel:
         likes=info.likes or 0,
         changed=info.last_modified,
         has_gguf="gguf" in tags or bool(gguf),
-        is_quantised=_is_quantised(config),
+        task=info.pipeline_tag or "",
+        is_fp8=in_fp8,
+        unread=unread_method(config, in_fp8=in_fp8),
     )
-
-
-def _is_quantised(config: Mapping[str, Any]) -> bool:
-    """In a way that the engine does not read: gpt-oss's it does."""
-    method = config.get("quantization_config")
-    is_known = config.get("model_type") == "gpt_oss" and isinstance(method, dict)
-    return bool(method) and not (is_known and method.get("quant_method") == "mxfp4")
 
 
 def _json_object(text: str) -> Mapping[str, Any]:
@@ -393,10 +404,16 @@ def _can_run(model: FoundModel) -> bool:
     return not _problem(model)
 
 
+def _writes(model: FoundModel) -> bool:
+    """Whether it writes texts, as far as anybody says: others have the same architectures, to compare texts, say."""
+    return model.has_gguf or model.task in _WRITING_TASKS
+
+
 def _problem(model: FoundModel) -> str:
-    if model.is_quantised:
+    if model.unread:
         return (
-            f"{model.repo} holds weights that are quantised already, in a way we do not run. Choose the plain version."
+            f"{model.repo} holds weights that are quantised already, in a way we do not run ({model.unread}). "
+            "Choose the plain version, one in FP8, or GGUF files."
         )
     known = model.architecture is None or model.architecture in ARCHITECTURES | MODEL_TYPES | _GGUF_TYPES
     if not known:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from llama_gui.errors import BrokenModelError
+from llama_gui.library.quantisation import is_fp8
 
 _MOST = 2**31 - 1
 
@@ -48,7 +49,8 @@ class ModelShape:
     `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma does. `is_olmo`: all
     heads are normed as one. `experts`: how
     many MLPs of width `inner` a layer has, of which a token goes through `chosen`. `is_gpt_oss`: everything but the
-    vocabulary has a bias, and each head a sink; `is_packed`: its files hold the experts in MXFP4.
+    vocabulary has a bias, and each head a sink; `is_packed`: its files hold the experts in MXFP4. `is_fp8`: they hold
+    the matrices of layers in FP8.
     """
 
     vocabulary: int
@@ -66,6 +68,7 @@ class ModelShape:
     chosen: int = 1
     is_gpt_oss: bool = False
     is_packed: bool = False
+    is_fp8: bool = False
     is_olmo: bool = False
 
     @classmethod
@@ -75,7 +78,7 @@ class ModelShape:
         Raises:
             BrokenModelError: a field is missing or cannot be.
         """
-        kind, inner = config.get("model_type"), config.get("text_config")
+        kind, inner, in_fp8 = config.get("model_type"), config.get("text_config"), is_fp8(config)
         is_gemma3 = kind in ("gemma3", "gemma3_text")
         is_gemma = is_gemma3 or kind == "gemma2"
         if is_gemma3:  # with pictures, the network for text is described by a part
@@ -107,17 +110,22 @@ class ModelShape:
             is_gpt_oss=is_gpt_oss,
             is_olmo=kind in ("olmo2", "olmo3", "olmoe"),
             is_packed=is_gpt_oss and bool(config.get("quantization_config")),
+            is_fp8=in_fp8,
         )
 
     @classmethod
-    def guess(cls, parameters: int, name: str = "") -> Self:
+    def guess(cls, parameters: int, name: str = "", *, is_fp8: bool = False) -> Self:
         """The shape that a Llama of about so many parameters has as a rule, where nobody tells the real one.
 
         `name`: that of the model or its file, which tells of a mixture how many of them a token goes through.
         """
+        return replace(cls._guess(parameters, name), is_fp8=is_fp8)
+
+    @classmethod
+    def _guess(cls, parameters: int, name: str) -> Self:
         active = _active(name, parameters)
         if active is not None:
-            return cls.guess(active)._with_experts(parameters)
+            return cls._guess(active, "")._with_experts(parameters)
 
         def shape_of(hidden: int) -> Self:
             layers, heads = max(hidden // 128, 1), max(hidden // 64, 4)
@@ -149,7 +157,7 @@ class ModelShape:
     @property
     def stored(self) -> str:
         """As `fit.resolve` has it, of files that are no GGUF."""
-        return "int4" if self.is_packed else ""
+        return "int4" if self.is_packed else "int8" if self.is_fp8 else ""
 
     @property
     def router_numbers(self) -> int:

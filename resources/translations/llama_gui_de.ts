@@ -1778,6 +1778,22 @@
         <translation>Lizenz</translation>
     </message>
     <message>
+        <source>Weights</source>
+        <translation>Gewichte</translation>
+    </message>
+    <message>
+        <source>does not run</source>
+        <translation>läuft nicht</translation>
+    </message>
+    <message>
+        <source>Its weights are quantised in a way that does not run here ({}). Choose the plain model, one in FP8, or a GGUF file.</source>
+        <translation>Die Gewichte sind auf eine Art quantisiert, die hier nicht läuft ({}). Wähle das einfache Modell, eins in FP8 oder eine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>FP8: eight bits each, converted when it is loaded</source>
+        <translation>FP8: acht Bit je Gewicht, beim Laden umgewandelt</translation>
+    </message>
+    <message>
         <source>Parameters</source>
         <translation>Parameter</translation>
     </message>
@@ -4798,8 +4814,32 @@
         <translation>{0}: Die Architektur {1} wird nicht unterstützt. Unterstützt: {2}.</translation>
     </message>
     <message>
-        <source>{0}: weights that are stored quantised are not supported. Use the unquantised model.</source>
-        <translation>{0}: Quantisiert gespeicherte Gewichte werden nicht unterstützt. Nimm das nicht quantisierte Modell.</translation>
+        <source>{0}: the weights are stored quantised ({1}), which is not supported. Choose the model unquantised, in FP8, or as a GGUF file.</source>
+        <translation>{0}: Die Gewichte sind quantisiert gespeichert ({1}), und das wird nicht unterstützt. Wähle das Modell unquantisiert, in FP8 oder als GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>{0}: the weights are stored quantised ({1}), which is not supported here. Choose the model in MXFP4, as it was published, or as a GGUF file.</source>
+        <translation>{0}: Die Gewichte sind quantisiert gespeichert ({1}), und das wird hier nicht unterstützt. Wähle das Modell in MXFP4, wie es veröffentlicht wurde, oder als GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>two whole numbers above 0</source>
+        <translation>zwei ganze Zahlen über 0</translation>
+    </message>
+    <message>
+        <source>an object with an object for each way of storing weights</source>
+        <translation>ein Objekt mit einem Objekt für jede Art, Gewichte zu speichern</translation>
+    </message>
+    <message>
+        <source>{0}: {1} has the shape {2}, but for {3}, of the shape {4}, it must be one of {5}. The files belong to different models, or one of them is damaged.</source>
+        <translation>{0}: {1} hat die Form {2}, aber für {3} von der Form {4} muss es eine von {5} sein. Die Dateien gehören zu verschiedenen Modellen, oder eine davon ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is stored as F8_E4M3, and its scale ({2}) is missing from the weight files. Download the file again.</source>
+        <translation>{0}: {1} ist als F8_E4M3 gespeichert, und der Faktor dazu ({2}) fehlt in den Dateien mit den Gewichten. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1}, of the shape {2}, is stored as F8_E4M3, and only matrices are supported in it. Choose another model.</source>
+        <translation>{0}: {1} von der Form {2} ist als F8_E4M3 gespeichert, und darin werden nur Matrizen unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{0}: its part for text is of the type {1}, which is not supported. Choose another model.</source>
@@ -4844,6 +4884,10 @@
     <message>
         <source>{0}: {1} is {2}, and only {3} is supported. Choose another model.</source>
         <translation>{0}: {1} ist {2}, und nur {3} wird unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>The weights come in FP8, in eight bits, and are converted to int8, which loses little beside what FP8 has lost. bfloat16 would take half as much memory again.</source>
+        <translation>Die Gewichte kommen in FP8, in acht Bit, und werden zu int8, was neben dem, was FP8 verloren hat, wenig verliert. bfloat16 bräuchte anderthalbmal so viel Speicher.</translation>
     </message>
     <message>
         <source>The file holds the weights in eight bits or fewer: bfloat16 would take more memory and time, and bring next to nothing back.</source>
@@ -5610,8 +5654,8 @@
         <translation>{0} hat keine Revision {1}. Auf der Seite des Modells stehen sie: {2}</translation>
     </message>
     <message>
-        <source>{0} holds weights that are quantised already, in a way we do not run. Choose the plain version.</source>
-        <translation>{0} enthält Gewichte, die schon quantisiert sind, auf eine Art, die hier nicht läuft. Wähle die einfache Fassung.</translation>
+        <source>{0} holds weights that are quantised already, in a way we do not run ({1}). Choose the plain version, one in FP8, or GGUF files.</source>
+        <translation>{0} enthält Gewichte, die schon quantisiert sind, auf eine Art, die hier nicht läuft ({1}). Wähle die einfache Fassung, eine in FP8 oder GGUF-Dateien.</translation>
     </message>
     <message>
         <source>{0} is a {1}; we run {2}.</source>

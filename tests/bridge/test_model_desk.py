@@ -1,5 +1,6 @@
 """Search, downloads, sign-in, shelf and verdicts behind the window, against a hub on this machine."""
 
+import json
 import os
 import shutil
 import struct
@@ -357,8 +358,27 @@ def test_the_adviser_counts_what_is_given_back(qapp, qtbot: QtBot):
 @pytest.mark.parametrize(("kind", "size"), [("Q4_K_M", 807_694_464), ("Q8_0", 1_321_083_008), ("f16", 2_479_595_360)])
 def test_a_gguf_file_has_a_shape_that_is_guessed_from_its_size(kind: str, size: int):
     """Llama 3.2 1B as it is offered on the hub."""
-    shape, context, is_guessed = _shape_of(ModelEntry("x", f"/models/Llama-3.2-1B-Instruct-{kind}.gguf", size))
+    shape, context, is_guessed, unread = _shape_of(ModelEntry("x", f"/models/Llama-3.2-1B-Instruct-{kind}.gguf", size))
     assert shape is not None
     assert 0.8 < shape.parameters / 1_235_814_400 < 1.25
-    assert (context, is_guessed) == (0, True)
+    assert (context, is_guessed, unread) == (0, True, "")
     assert _shape_of(ModelEntry("x", "/models/unnamed.gguf", size))[0] is None
+
+
+@pytest.mark.parametrize(
+    ("told", "stored", "unread"),
+    [
+        ({}, "", ""),
+        ({"quantization_config": {"quant_method": "fp8"}}, "int8", ""),
+        ({"quantization_config": {"quant_method": "awq"}}, "", "awq"),
+        ({"quantization_config": {"quant_method": "compressed-tensors"}}, "", "compressed-tensors"),
+    ],
+    ids=str,
+)
+def test_a_folder_tells_how_its_weights_are_stored(tmp_path: Path, told: dict[str, Any], stored: str, unread: str):
+    config = {"hidden_size": 64, "intermediate_size": 160, "num_attention_heads": 4, "num_hidden_layers": 3,
+              "vocab_size": 300, "max_position_embeddings": 512}  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps({**config, **told}), encoding="utf-8")
+    shape, *others = _shape_of(ModelEntry("x", str(tmp_path), 1))
+    assert shape is not None
+    assert (shape.stored, *others) == (stored, 512, False, unread)

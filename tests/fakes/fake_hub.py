@@ -353,6 +353,8 @@ class _Hub(_Handler):
         tags = set(query.get("filter", []))
         found = [repo for repo in self.hub.heads.values() if words in repo.id.lower() and not repo.private]
         found = [repo for repo in found if tags <= set(repo.info.get("tags", []))]
+        if task := query.get("pipeline_tag", [""])[0]:
+            found = [repo for repo in found if repo.info.get("pipeline_tag", "text-generation") == task]
         key = query.get("sort", ["downloads"])[0]
         found.sort(key=lambda repo: repo.info.get(key, 0), reverse=True)
         limit, start = int(query.get("limit", [PAGE])[0]), int(query.get("cursor", ["0"])[0])

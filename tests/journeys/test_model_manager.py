@@ -20,10 +20,12 @@ from llama_gui.ui.models import shelf_page
 from llama_gui.ui.models.row_list import ROW_MARGIN
 from llama_gui.ui.models.window import ModelsWindow
 from llama_gui.ui.sizes import size_text
+from llama_gui.vocabulary import SamplingParams
 from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
+from tests.fakes.fp8_folders import LAYOUTS, write_fp8
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama
-from tests.journeys.conftest import OpenWindow
+from tests.journeys.conftest import RESOURCES, OpenWindow
 from tests.journeys.driving import ask, trigger
 
 REPO = "somebody/tiny-llama"
@@ -124,6 +126,39 @@ def test_search_download_open_and_answer(open_starter: OpenWindow, hub: FakeHub,
     models = open_models(window, "shelf")
     qtbot.waitUntil(lambda: any(row.state == "open" for row in models.shelf.list.rows.rows), timeout=SECONDS)
     assert models.shelf.list.rows.rows[1].name == REPO
+
+
+def test_a_model_in_fp8_is_found_opened_and_explained(
+    open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot, tmp_path: Path
+):
+    source, _ = write_fp8(RESOURCES / "starter_model", tmp_path / "source", LAYOUTS["qwen-128"])
+    told = info(safetensors={"parameters": {"F8_E4M3": 4_000_000, "BF16": 1_000_000}, "total": 5_000_000})
+    told["config"]["quantization_config"] = {"quant_method": "fp8"}
+    hub.add(REPO, {file.name: file.read_bytes() for file in source.iterdir() if file.is_file()}, info=told)
+    other = info()
+    other["config"]["quantization_config"] = {"quant_method": "awq"}
+    hub.add(f"{REPO}-AWQ", {"config.json": b"{}", "model.safetensors": b""}, info=other)
+    window = open_starter()
+    models = open_models(window)
+    find(models, qtbot, "tiny")
+    rows = models.search.list.rows.rows
+    assert [row.key for row in rows] == [REPO]
+    assert "FP8" in rows[0].facts
+    content = models.search.pane.content
+    assert content is not None
+    assert ("Weights", "FP8: eight bits each, converted when it is loaded") in content.facts
+
+    press(qtbot, models.search.pane.buttons["download"])
+    qtbot.waitUntil(lambda: "open" in models.search.pane.buttons, timeout=SECONDS)
+    press(qtbot, models.search.pane.buttons["open"])
+    qtbot.waitUntil(lambda: window._host.current.startswith(str(tmp_path / "hf")), timeout=SECONDS)
+    qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+    tab = window.deck.current()
+    tab.session.set_settings(replace(tab.session.settings, sampling=SamplingParams(temperature=0), max_tokens=8))
+    ask(qtbot, tab, "What can you do?")
+    qtbot.waitUntil(lambda: len(tab.session.path()) == 2 and not tab.session.answering, timeout=SECONDS)
+    assert tab.session.path()[-1].content.startswith("I can tell you how to use")
+    assert "FP8, " in window.panel.picker.toolTip()
 
 
 def test_pause_close_and_resume(open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot):

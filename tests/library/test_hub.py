@@ -66,6 +66,98 @@ def test_of_what_is_quantised_already_we_run_one_kind(
     assert bool(Hub(access).search("gpt-oss").models) is is_found
 
 
+PLAIN_AND_FP8 = {"BF16": 5, "F8_E4M3": 90, "F32": 1}
+
+
+@pytest.mark.parametrize(
+    ("method", "numbers", "unread"),
+    [
+        ("fp8", PLAIN_AND_FP8, ""),
+        ("fp8", None, ""),
+        ("fbgemm_fp8", PLAIN_AND_FP8, ""),
+        ("compressed-tensors", PLAIN_AND_FP8, ""),
+        ("modelopt", PLAIN_AND_FP8, ""),
+        ("compressed-tensors", {"BF16": 5, "I32": 90}, "compressed-tensors"),
+        ("compressed-tensors", {"BF16": 5, "F8_E4M3": 9, "U8": 90}, "compressed-tensors"),  # NVFP4
+        ("compressed-tensors", None, "compressed-tensors"),
+        ("fp8", {"BF16": 5, "F8_E5M2": 90}, "fp8"),
+        ("awq", {"F16": 5, "I32": 90}, "awq"),
+        ("bitsandbytes", {"F16": 5, "F8_E4M3": 90}, "bitsandbytes"),
+        ("", PLAIN_AND_FP8, "unknown"),
+        (["fp8"], PLAIN_AND_FP8, "unknown"),
+    ],
+    ids=str,
+)
+def test_fp8_is_found_and_other_methods_are_named(
+    fake_hub: FakeHub, access: HubAccess, method: Any, numbers: dict[str, int] | None, unread: str
+):
+    told = info(safetensors=numbers and {"parameters": numbers, "total": 96})
+    told["config"]["quantization_config"] = {"quant_method": method}
+    fake_hub.add("a/small", model_files(), info=told)
+    hub = Hub(access)
+    assert [model.is_fp8 for model in hub.search("small").models] == ([] if unread else [True])
+    problem = hub.details("a/small", with_card=False).problem
+    if not unread:
+        assert problem == ""
+        assert hub.plan("a/small").repo == "a/small"
+        return
+    assert problem == (
+        f"a/small holds weights that are quantised already, in a way we do not run ({unread}). "
+        "Choose the plain version, one in FP8, or GGUF files."
+    )
+    with pytest.raises(DownloadError, match="quantised already"):
+        hub.plan("a/small")
+
+
+@pytest.mark.parametrize(
+    ("task", "is_found"),
+    [
+        ("text-generation", True),
+        ("image-text-to-text", True),
+        (None, True),
+        ("feature-extraction", False),
+        ("text-ranking", False),
+    ],
+)
+def test_who_asks_for_a_model_finds_it_whatever_it_does_besides(
+    fake_hub: FakeHub, access: HubAccess, task: str | None, is_found: bool
+):
+    """Of Ministral 3 the hub names no task, and of Gemma 3 another one; models to compare texts are no chats."""
+    told = info("Mistral3ForConditionalGeneration", kind="mistral3", pipeline_tag=task)
+    fake_hub.add("a/ministral", model_files(), info=told)
+    hub = Hub(access)
+    assert bool(hub.search("ministral").models) is is_found
+    assert bool(hub.search(family="mistral3").models) is is_found
+    assert bool(hub.search().models) is (task == "text-generation")
+    assert hub.search("huggingface.co/a/ministral").models, "who has its address wants it"
+
+
+def test_gpt_oss_in_fp8_is_not_found(fake_hub: FakeHub, access: HubAccess):
+    told = info("GptOssForCausalLM", kind="gpt_oss", safetensors={"parameters": PLAIN_AND_FP8, "total": 96})
+    told["config"]["quantization_config"] = {"quant_method": "fp8"}
+    fake_hub.add("a/gpt-oss", model_files(), info=told)
+    assert Hub(access).search("gpt-oss").models == ()
+
+
+def test_what_a_model_in_fp8_will_take(fake_hub: FakeHub, access: HubAccess):
+    """By its config.json, or where that may not be read, by its parameters."""
+    numbers: dict[str, Any] = {
+        "hidden_size": 64, "intermediate_size": 160, "num_attention_heads": 4, "num_hidden_layers": 3,
+        "vocab_size": 300,
+    }  # fmt: skip
+    quantised: dict[str, Any] = {"quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}
+    told = info(safetensors={"parameters": PLAIN_AND_FP8, "total": 96_000_000})
+    told["config"] |= quantised
+    fake_hub.add("a/known", model_files(**numbers, **quantised), info=told)
+    fake_hub.add("a/guessed", model_files(**quantised), info=told)
+    hub = Hub(access)
+    known, guessed = (hub.details(f"a/{name}", with_card=False) for name in ("known", "guessed"))
+    assert (known.is_guessed, guessed.is_guessed) == (False, True)
+    for details in (known, guessed):
+        assert details.shape is not None
+        assert details.shape.stored == "int8"
+
+
 def test_the_address_of_a_model_finds_it(fake_hub: FakeHub, access: HubAccess):
     fake_hub.add("a/llama", model_files(), info=info())
     fake_hub.add("a/qwen", model_files(), info=info())

@@ -13,7 +13,9 @@ from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import BrokenModelError
 from llama_gui.library.fit import Machine, estimate, resolve
 from llama_gui.library.model_shape import ModelShape
+from llama_gui.library.quantisation import is_fp8
 from llama_gui.paths import find_resources
+from tests.fakes.fp8_folders import LAYOUTS
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, write_tiny_llama
 
 
@@ -106,3 +108,38 @@ def test_of_gpt_oss_most_weights_are_in_four_bits():
     assert (found.dtype, found.verdict) == ("int4", "runs")
     assert 12e9 < found.needed < 14e9
     assert ModelShape.from_config({**config, "quantization_config": None}).stored == ""
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_weights_in_fp8_become_as_many_bits(layout: str):
+    told = LAYOUTS[layout]
+    plain = {"model_type": "qwen3", "hidden_size": 4096, "intermediate_size": 12288, "num_attention_heads": 32,
+             "num_hidden_layers": 36, "num_key_value_heads": 8, "vocab_size": 151936}  # fmt: skip
+    inside = {"model_type": "mistral3", "text_config": {**plain, "model_type": "ministral3"}}
+    machine = Machine(24 * 10**9, 16 * 10**9, has_kernels=True)
+    for config in (plain, inside):
+        shape = ModelShape.from_config({**config, told.key: told.config})
+        assert shape.stored == "int8"
+        assert shape.parameters == ModelShape.from_config(config).parameters
+        found = estimate(shape, machine, resolve("auto", machine, shape.stored))
+        assert (found.dtype, found.verdict) == ("int8", "runs")
+        assert 8e9 < found.weights < 9e9
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"quant_method": "awq"},
+        {"quant_method": "modelopt", "quant_algo": "NVFP4"},
+        {"quant_method": "compressed-tensors"},
+        {"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": {"type": "int", "num_bits": 8}}}},
+        {"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": {"type": "float", "num_bits": 4}}}},
+        {"quant_method": "compressed-tensors", "config_groups": {"a": None, "b": {"weights": 8}}},
+        "fp8 or so",
+        [8],
+        None,
+    ],
+    ids=str,
+)
+def test_other_weights_in_few_bits_are_not_taken_for_fp8(told: Any):
+    assert not is_fp8({"quantization_config": told})

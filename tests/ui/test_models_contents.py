@@ -58,3 +58,28 @@ def test_a_verdict_counts_chats_as_they_are_kept(qapp):
         assert 0.25 < one.cache / other.cache < 0.6  # of float32, or of bfloat16
         assert one.weights == other.weights
     assert adviser.close()
+
+
+def test_a_folder_in_fp8_says_so_and_is_advised_as_the_engine_takes_it(qapp):
+    machine = Machine(32 * 10**9, 24 * 10**9, has_kernels=True, bandwidth=2e10)
+    adviser = FitAdviser(machine=lambda _bandwidth: machine, bandwidth=lambda: 1e10)
+    item = ShelfItem(ModelEntry("x", "/models/x", 10**9), shape=replace(SHAPE, is_fp8=True))
+    content = shelf_content(item, adviser)
+    assert (content.best, content.is_rounded) == ("int8", True)
+    assert ("Weights", "FP8: eight bits each, converted when it is loaded") in content.facts
+    assert "FP8" in shelf_row(item, adviser, "").facts
+    plain = replace(item, shape=SHAPE)
+    assert "FP8" not in f"{shelf_content(plain, adviser)} {shelf_row(plain, adviser, '')}"
+    assert adviser.close()
+
+
+def test_a_folder_whose_weights_are_not_read_is_judged_so(qapp):
+    machine = Machine(32 * 10**9, 24 * 10**9, has_kernels=True, bandwidth=2e10)
+    adviser = FitAdviser(machine=lambda _bandwidth: machine, bandwidth=lambda: 1e10)
+    item = ShelfItem(ModelEntry("x", "/models/x", 10**9), shape=SHAPE, unread="awq")
+    content = shelf_content(item, adviser)
+    assert content.fits == ()
+    assert content.warning.startswith("Its weights are quantised in a way that does not run here (awq). Choose")
+    assert shelf_row(item, adviser, "").note == "does not run"
+    assert shelf_content(replace(item, unread=""), adviser).warning == ""
+    assert adviser.close()

@@ -5,7 +5,7 @@ import re
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from llama_gui.ui import problem_words
@@ -161,6 +161,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(st.text(), st.lists(PIECES, max_size=30).map("".join)))
 def test_a_text_that_is_no_sentence_of_ours_comes_back_as_it_is(text: str):
+    assume(text not in TEMPLATES)  # Hypothesis draws texts that stand in our source, too
     assert problem_text(text) == text
 
 

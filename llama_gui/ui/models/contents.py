@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 translate = QCoreApplication.translate
 _MOST_FILES = 40
+_FP8 = "FP8"
 ORIGINAL = "*.safetensors"
 """Chosen as file: the weights as their makers publish them."""
 
@@ -87,7 +88,7 @@ def catalog_content(
         fits=adviser.fits(entry.shape, entry.context),
         counted=counted_tokens(entry.context),
         best=adviser.best(entry.shape, entry.context, stored).dtype,
-        is_rounded=stored in ("int8", "int4"),
+        is_rounded=_is_rounded(stored, entry.shape),
         files=_forms(entry, entry.gguf) if entry.gguf else (),
         file=gguf.path if gguf else ORIGINAL if entry.gguf else "",
         excerpt=details.excerpt if details else "",
@@ -113,15 +114,28 @@ def _stored(gguf: CatalogFile | None) -> str:
     return gguf_dtype(gguf_kind(gguf.path)) if gguf else ""
 
 
+def _is_rounded(stored: str, shape: ModelShape | None) -> bool:
+    """Whether the numbers have few bits already: those of a file, whose dtype `stored` is, or of a folder."""
+    return (stored or (shape.stored if shape else "")) in ("int8", "int4")
+
+
+def _weights_fact(shape: ModelShape | None) -> list[tuple[str, str]]:
+    """How a folder holds its weights, where that is not plainly."""
+    if shape is None or not shape.is_fp8:
+        return []
+    return [(translate("Models", "Weights"), translate("Models", "FP8: eight bits each, converted when it is loaded"))]
+
+
 def found_row(found: "FoundModel", adviser: FitAdviser) -> ModelRow:
     """A find of the search in the list."""
     owner, _, name = found.repo.partition("/")
     facts = [plain(owner, 40)]
     facts += [count_words(found.parameters)] if found.parameters else []
+    facts += [_FP8] if found.is_fp8 else []
     facts += [plain(found.licence, 30)] if found.licence else []
     facts += [translate("Models", "licence to accept")] if found.is_gated else []
     facts += [downloads_words(found.downloads)]
-    shape = ModelShape.guess(found.parameters, found.repo) if found.parameters else None
+    shape = ModelShape.guess(found.parameters, found.repo, is_fp8=found.is_fp8) if found.parameters else None
     fit = adviser.best(shape) if shape else None
     note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
     return ModelRow(found.repo, plain(name, 100), " · ".join(facts), "", note, role)
@@ -156,10 +170,11 @@ def details_content(details: "ModelDetails", adviser: FitAdviser, wanted: str = 
             _licence(plain(found.licence, 60) or translate("Models", "not named"), found.is_gated),
         )
     )
+    shape = details.shape
     facts += [(translate("Models", "Parameters"), count_words(found.parameters))] if found.parameters else []
+    facts += _weights_fact(shape)
     facts += [(translate("Models", "Context"), context_words(context))] if context else []
     facts.append((translate("Models", "On the hub"), _popularity(found)))
-    shape = details.shape
     file = details.files[0].path if _has_choice(details) and details.files else ""
     named = named_gguf(details.gguf, wanted) if file and wanted else None
     file = named.path if named else file
@@ -174,7 +189,7 @@ def details_content(details: "ModelDetails", adviser: FitAdviser, wanted: str = 
         fits=adviser.fits(shape, context) if shape and not details.problem else (),
         counted=counted_tokens(context),
         best=adviser.best(shape, context, stored).dtype if shape else "",
-        is_rounded=stored in ("int8", "int4"),
+        is_rounded=_is_rounded(stored, shape),
         verdict_note=rough if details.is_guessed and shape else "",
         files=_choices(details.gguf, shape, adviser) if _has_choice(details) else (),
         file=file,
@@ -187,25 +202,28 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
     entry = item.entry
     used = day_words(item.last_used)
     facts = [size_words(entry.size)]
+    facts += [_FP8] if item.shape and item.shape.is_fp8 else []
     facts += [translate("Models", "comes with llama-gui")] if entry.is_starter else []
     facts += [item.keeper] if item.keeper else []
     facts += [translate("Models", "last used {}").format(used)] if used else []
     fit = (
         adviser.best(item.shape, item.context, gguf_dtype(gguf_kind(entry.path)), entry.key)
-        if item.shape and not entry.is_starter
+        if item.shape and not item.unread and not entry.is_starter
         else None
     )
     state = translate("Models", "open") if entry.key == current else ""
     note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
+    note = translate("Models", "does not run") if item.unread else note
     return ModelRow(entry.path, plain(entry.name), " · ".join(facts), "", note, role, state)
 
 
 def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     """A model on this machine in the pane."""
-    entry, shape = item.entry, item.shape
+    entry, shape = item.entry, None if item.unread else item.shape
     facts = [(translate("Models", "Size"), size_words(entry.size))]
     if shape and not item.is_guessed:
         facts.append((translate("Models", "Parameters"), count_words(shape.parameters)))
+    facts += _weights_fact(shape)
     facts += [(translate("Models", "Context"), context_words(item.context))] if item.context else []
     if not entry.is_starter:  # of which nobody keeps a note
         facts.append((translate("Models", "Last used"), day_words(item.last_used) or translate("Models", "never")))
@@ -216,13 +234,23 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     return PaneContent(
         title=plain(entry.name),
         lead=lead if entry.is_starter else "",
+        warning=_unread_words(item.unread) if item.unread else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, item.context, entry.key) if shape else (),
         counted=counted_tokens(item.context),
         best=adviser.best(shape, item.context, stored, entry.key).dtype if shape else "",
-        is_rounded=stored in ("int8", "int4"),
+        is_rounded=_is_rounded(stored, shape),
         verdict_note=translate("Models", "An estimate from the size of the file.") if item.is_guessed else "",
     )
+
+
+def _unread_words(method: str) -> str:
+    words = translate(
+        "Models",
+        "Its weights are quantised in a way that does not run here ({}). Choose the plain model, one in FP8, or a GGUF "
+        "file.",
+    )
+    return words.format(plain(method, 40))
 
 
 def _has_choice(details: "ModelDetails") -> bool:
