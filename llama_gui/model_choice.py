@@ -12,7 +12,7 @@ from llama_gui.errors import InvalidRequestError, ModelNotFoundError, SettingsEr
 from llama_gui.library import shelf
 from llama_gui.library.access import HubAccess, HubPlace
 from llama_gui.library.hub_cache import repository_name
-from llama_gui.library.neighbours import neighbours
+from llama_gui.library.neighbours import Neighbour, neighbours
 from llama_gui.library.plan import check_repo, named_path
 from llama_gui.library.shelf_notes import ShelfNote, load_notes, names_in
 from llama_gui.paths import Paths, check_model_is_there
@@ -46,9 +46,14 @@ class ModelsHere:
         return load_notes(self._paths.shelf_file)
 
     @cached_property
+    def neighbours(self) -> tuple[Neighbour, ...]:
+        """Other programs that keep models here."""
+        return neighbours()
+
+    @cached_property
     def entries(self) -> list[ModelEntry]:
         """All of them, by the names that the user knows."""
-        others = [neighbour.folder for neighbour in neighbours()]
+        others = [neighbour.folder for neighbour in self.neighbours]
         return shelf.scan(self.folders, self._paths.starter_model, names_in(self.notes), others)
 
     def name_of(self, path: str) -> str:

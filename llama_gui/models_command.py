@@ -37,7 +37,7 @@ def _run(options: argparse.Namespace, paths: Paths) -> int:
             raise InvalidRequestError(name, "", "a name that llama-gui models lists")
     here = ModelsHere(paths)
     if options.delete is not None:
-        return _delete(here.named(options.delete), here.folders, is_sure=options.yes)
+        return _delete(here.named(options.delete), here, is_sure=options.yes)
     if options.prune is not None:
         named = "" if options.prune is True else options.prune
         queued = frozenset() if named else repos_in(paths.downloads_file)  # who names one means it
@@ -76,11 +76,12 @@ def _verify(entries: Sequence[ModelEntry]) -> int:
     return FAILED if problems else 0
 
 
-def _delete(entry: ModelEntry, folders: Sequence[Path], *, is_sure: bool) -> int:
+def _delete(entry: ModelEntry, here: ModelsHere, *, is_sure: bool) -> int:
     name, place = printable(entry.name), printable(entry.path)
+    shelf_care.check_deletable(entry, here.folders, here.neighbours)  # nobody is asked about what stays anyway
     if not is_sure and not _agreed(f"Delete {name} ({in_words(entry.size)}) in {place}?"):
         return FAILED
-    deleted = shelf_care.delete(entry, folders)
+    deleted = shelf_care.delete(entry, here.folders, here.neighbours)
     print(f"{name} is deleted; {in_words(deleted.freed)} are free again.")
     if deleted.left:
         print(f"Left in {place}, because it is no part of the model: {printable(', '.join(deleted.left))}")

@@ -65,7 +65,7 @@ def test_what_another_program_keeps_is_listed_and_not_deleted(capsys, profile: P
     assert "Theirs-Q8_0" in {line.split("  ")[0] for line in out.splitlines()}
     status, _, err = models(capsys, profile, "--delete", "Theirs-Q8_0", "--yes")
     assert status == 1
-    assert "is not on the shelf" in err
+    assert "Theirs-Q8_0 is kept by LM Studio. Delete it there." in err
     assert file.exists()
 
 
@@ -135,8 +135,10 @@ def test_delete_asks(capsys, profile: Path, monkeypatch, answer: str, is_gone: b
 
 
 @pytest.mark.parametrize("name", ["Starter model", "Nothing"])
-def test_what_cannot_be_deleted_is_told(capsys, profile: Path, name: str):
-    status, out, err = models(capsys, profile, "--delete", name, "--yes")
+@pytest.mark.parametrize("sure", [(), ("--yes",)])
+def test_what_cannot_be_deleted_is_told_before_anything_is_asked(capsys, profile: Path, name: str, sure, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    status, out, err = models(capsys, profile, "--delete", name, *sure)
     assert (status, out) == (1, "")
     assert err.startswith("llama-gui: ")
 

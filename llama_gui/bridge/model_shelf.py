@@ -12,11 +12,11 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from llama_gui.bridge.lanes import Lanes
-from llama_gui.errors import LlamaGuiError, LoadCancelledError
+from llama_gui.errors import LlamaGuiError, LoadCancelledError, ShelfError
 from llama_gui.library import shelf, shelf_care, shelf_notes
 from llama_gui.library.gguf_check import GgufChecks
 from llama_gui.library.model_shape import ModelShape
-from llama_gui.library.neighbours import neighbours
+from llama_gui.library.neighbours import Neighbour, keeper_of, neighbours
 from llama_gui.library.quantisation import is_fp8, unread_method
 from llama_gui.library.shelf_care import Deleted, Verified
 from llama_gui.vocabulary import ModelEntry
@@ -33,7 +33,7 @@ class ShelfItem:
 
     Of a GGUF file the shape is guessed from its size (`is_guessed`), None where its name does not say how it is packed.
     `unread`: the method by which its weights are stored, where the engine does not read it. `keeper`: the program that
-    keeps it, where that is not us, and which deletes it then.
+    keeps it, where that is not us. `why_kept`: why it cannot be deleted here; "": it can.
     """
 
     entry: ModelEntry
@@ -43,6 +43,7 @@ class ShelfItem:
     is_guessed: bool = False
     unread: str = ""
     keeper: str = ""
+    why_kept: str = ""
 
 
 class ModelShelf(QObject):
@@ -107,7 +108,8 @@ class ModelShelf(QObject):
                 entry,
                 shelf_notes.note_of(notes, entry.path).last_used,
                 *_shape_of(entry),
-                next((other.name for other in others if Path(entry.path).is_relative_to(other.folder)), ""),
+                keeper_of(entry.path, others),
+                _why_kept(entry, folders, others),
             )
             for entry in entries
         )
@@ -132,7 +134,7 @@ class ModelShelf(QObject):
     def delete(self, entry: ModelEntry) -> None:
         """Delete its files, if it lies on the shelf."""
         folders = self.folders
-        self._run(lambda: shelf_care.delete(entry, folders), lambda done: self._on_deleted(entry, done))
+        self._run(lambda: shelf_care.delete(entry, folders, neighbours()), lambda done: self._on_deleted(entry, done))
 
     def _on_deleted(self, entry: ModelEntry, done: Deleted) -> None:
         self.deleted.emit(entry, done)
@@ -184,6 +186,14 @@ class ModelShelf(QObject):
     @Slot(object)
     def _on_failed(self, error: Exception) -> None:
         self.failed.emit(str(error))
+
+
+def _why_kept(entry: ModelEntry, folders: Sequence[Path], others: Sequence[Neighbour]) -> str:
+    try:
+        shelf_care.check_deletable(entry, folders, others)
+    except ShelfError as error:
+        return str(error)
+    return ""
 
 
 def _shape_of(entry: ModelEntry) -> tuple[ModelShape | None, int, bool, str]:

@@ -48,6 +48,17 @@ def neighbours(
     return _there(found)
 
 
+def keeper_of(path: str | Path, others: Iterable[Neighbour]) -> str:
+    """Which of `others` keeps the file or folder `path`, by its name; "" where none does.
+
+    By whatever way it is reached: many move their models to another disk, and leave a link.
+    """
+    path = Path(path)
+    # The last step is not followed: a link of ours to a model of theirs is ours.
+    here = Path(os.path.realpath(path.parent), path.name)
+    return next((other.name for other in others if here.is_relative_to(os.path.realpath(other.folder))), "")
+
+
 def with_chats(
     home: Path | None = None, environment: Mapping[str, str] = os.environ, platform: str = sys.platform
 ) -> tuple[Neighbour, ...]:

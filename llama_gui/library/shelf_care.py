@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 
 from llama_gui.errors import LoadCancelledError, ModelError, ShelfError
 from llama_gui.library.hub_cache import BLOBS, HUB_PREFIX, SNAPSHOTS, shown_files, snapshot_of
+from llama_gui.library.neighbours import Neighbour, keeper_of
 from llama_gui.library.part_file import new_hash
 from llama_gui.library.shelf import check_safetensors, describe
 from llama_gui.vocabulary import ModelEntry
@@ -47,21 +48,33 @@ class Verified:
     problems: tuple[str, ...]
 
 
-def delete(entry: ModelEntry, folders: Sequence[Path], locks: Path | None = None) -> Deleted:
-    """Delete the model `entry`, which must lie in one of the shelf's `folders`; from the hub's cache in all revisions.
+def check_deletable(entry: ModelEntry, folders: Sequence[Path], others: Sequence[Neighbour] = ()) -> None:
+    """That the model `entry` may be deleted: it must lie in one of the shelf's `folders`, and in none of the `others`.
+
+    Raises:
+        ShelfError: it comes with the program, is kept by another one, or lies elsewhere.
+    """
+    if entry.is_starter:
+        raise ShelfError("The starter model comes with llama-gui and cannot be deleted.")
+    if keeper := keeper_of(entry.path, others):
+        raise ShelfError(f"{entry.name} is kept by {keeper}. Delete it there.")
+    _check_on_shelf(_target(entry), folders)
+
+
+def delete(
+    entry: ModelEntry, folders: Sequence[Path], others: Sequence[Neighbour] = (), locks: Path | None = None
+) -> Deleted:
+    """Delete the model `entry`, if `check_deletable` lets it; from the hub's cache in all revisions.
 
     Links are removed, never followed: what they lead to outside of the shelf stays. `locks`: the hub cache's folder of
     locks; a model that is being downloaded is not deleted.
 
     Raises:
-        ShelfError: it comes with the program, lies elsewhere, is being downloaded, or the system refuses.
+        ShelfError: as `check_deletable` does; it is being downloaded, or the system refuses.
     """
-    place = Path(os.path.abspath(entry.path))
-    if entry.is_starter:
-        raise ShelfError("The starter model comes with llama-gui and cannot be deleted.")
+    check_deletable(entry, folders, others)
+    place, target = Path(os.path.abspath(entry.path)), _target(entry)
     snapshot = snapshot_of(place)
-    target = snapshot.parent.parent if snapshot else place
-    _check_on_shelf(target, folders)
     try:
         if snapshot is not None:
             with not_downloading(target, locks or target.parent / ".locks"):
@@ -106,6 +119,13 @@ def verify(
     except OSError as error:
         raise ShelfError(f"{entry.name} cannot be read: {error.strerror or error} ({error.filename}).") from error
     return Verified(counts[0], counts[1], tuple(dict.fromkeys(problems)))
+
+
+def _target(entry: ModelEntry) -> Path:
+    """What goes when it is deleted, of the hub's cache the repository."""
+    place = Path(os.path.abspath(entry.path))
+    snapshot = snapshot_of(place)
+    return snapshot.parent.parent if snapshot else place
 
 
 def _check_on_shelf(target: Path, folders: Sequence[Path]) -> None:

@@ -2755,6 +2755,10 @@
         <translation>Nach GGUF-Dateien suchen</translation>
     </message>
     <message>
+        <source>Look for safetensors</source>
+        <translation>Nach Safetensors suchen</translation>
+    </message>
+    <message>
         <source>Try again</source>
         <translation>Noch einmal versuchen</translation>
     </message>
@@ -5796,6 +5800,10 @@
     <message>
         <source>The starter model comes with llama-gui and cannot be deleted.</source>
         <translation>Das Startmodell gehört zu llama-gui und lässt sich nicht löschen.</translation>
+    </message>
+    <message>
+        <source>{0} is kept by {1}. Delete it there.</source>
+        <translation>{0} gehört zu {1}. Lösche es dort.</translation>
     </message>
     <message>
         <source>{0} cannot be deleted: {1} ({2}). What was deleted before that is gone; delete it again when the cause is mended.</source>

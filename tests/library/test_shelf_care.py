@@ -11,6 +11,7 @@ from filelock import FileLock
 
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ShelfError
 from llama_gui.library import shelf, shelf_care
+from llama_gui.library.neighbours import Neighbour
 from llama_gui.library.shelf_notes import ShelfNote, load_notes, names_in, note_of, note_use, rename
 from llama_gui.vocabulary import ModelEntry
 from tests.fakes.fake_hub import FakeRepo, weights_file
@@ -170,6 +171,25 @@ def test_the_starter_model_stays(tmp_path: Path):
     with pytest.raises(ShelfError, match="cannot be deleted"):
         shelf_care.delete(shelf.scan([], folder)[0], [tmp_path])
     assert folder.is_dir()
+
+
+@needs_links
+def test_what_another_program_keeps_stays_by_whatever_way_it_is_reached(tmp_path: Path):
+    """Also a file of it that the user has opened here, which is a place of the shelf then."""
+    disk = tmp_path / "disk"
+    file = make_gguf(disk / "models" / "org" / "a" / "Theirs-Q8_0.gguf")
+    (tmp_path / ".lmstudio").symlink_to(disk, target_is_directory=True)
+    theirs = [Neighbour("LM Studio", tmp_path / ".lmstudio" / "models")]
+    for path in (file, tmp_path / ".lmstudio" / "models" / "org" / "a" / file.name):
+        with pytest.raises(ShelfError, match="Theirs-Q8_0 is kept by LM Studio"):
+            shelf_care.delete(shelf.describe(path), [path, file], theirs)
+    assert file.exists()
+    own = tmp_path / "models" / "ours-Q8_0.gguf"
+    own.parent.mkdir()
+    own.symlink_to(file)
+    shelf_care.delete(shelf.describe(own), [own.parent], theirs)
+    assert not own.is_symlink()
+    assert file.exists()
 
 
 @needs_links
