@@ -121,6 +121,7 @@ class MainWindow(QMainWindow):
             self,
         )
         self.library = WindowLibrary(LibraryParts(self._host, desk, icons, now, keep, self.models.choose), self)
+        self.models.front_changed.connect(self.library.set_in_front)
         self.sidebar.add_foot(self.library.line)
         self.sidebar.add_foot(SideFoot(self.actions_))
 

@@ -58,6 +58,7 @@ class WindowLibrary(QObject):
         self._window = window
         self._title = ""
         self._opened: ModelsWindow | None = None
+        self._in_front = ""  # the model of the chat in front
         self.line = DownloadLine(parts.desk.downloads)
         self.line.clicked.connect(self.show_models)
         desk, host = parts.desk, parts.host
@@ -69,7 +70,6 @@ class WindowLibrary(QObject):
         desk.shelf.looked_at.connect(self._ask_about)
         desk.shelf.look_failed.connect(self._on_look_failed)
         host.loaded.connect(self._on_loaded)
-        host.current_changed.connect(self._on_current)
         window.setAcceptDrops(True)
         window.installEventFilter(self)
 
@@ -91,8 +91,9 @@ class WindowLibrary(QObject):
 
     @Slot()
     def show_shelf(self) -> None:
-        """Open it on what is on this machine."""
+        """Open it on what is on this machine, at the model of the chat in front."""
         self._show("shelf")
+        self.models_window.mark_open_model()
 
     @property
     def models_window(self) -> "ModelsWindow":
@@ -113,7 +114,7 @@ class WindowLibrary(QObject):
         parts, opened = self._parts, self.models_window
         parts.desk.apply(parts.settings())
         opened.set_settings(parts.settings())
-        opened.set_open_model(parts.host.current)
+        opened.set_open_model(self._in_front)
         was_visible = opened.isVisible()
         if page or not was_visible:
             opened.show_page(page or opened.page())
@@ -144,7 +145,9 @@ class WindowLibrary(QObject):
             self._parts.desk.apply(self._parts.settings())
 
     @Slot(str)
-    def _on_current(self, key: str) -> None:
+    def set_in_front(self, key: str) -> None:
+        """The model of the chat in front is another."""
+        self._in_front = key
         if self._opened is not None:
             self._opened.set_open_model(key)
 

@@ -65,6 +65,8 @@ class WindowModels(QObject):
 
     told = Signal(str)
     """What went wrong, for the tab in front."""
+    front_changed = Signal(str)
+    """The key of the model of the tab in front, which is another than before."""
 
     def __init__(
         self,
@@ -87,6 +89,7 @@ class WindowModels(QObject):
         self._former: defaultdict[str, _Former] = defaultdict(_Former)
         self._is_starting = False  # nothing was loaded yet for the tab in front
         self._loading = WindowLoading(parts.planner, self.name_of, parts.icons, window)
+        self._shown = ""  # the key that was told last
         self._gone: dict[str, str] = {}  # models that did not come, and what the tabs that have them are told
         self._connect()
         # After `_connect`: what there is, is listed anew before a load is told.
@@ -331,6 +334,9 @@ class WindowModels(QObject):
     def show(self) -> None:
         """Show the model of the tab in front, and name each tab's."""
         key = self._key()
+        if key != self._shown:
+            self._shown = key
+            self.front_changed.emit(key)
         models = self._host.models
         info = self._host.info_of(key) if key else None
         self._picker.set_model(self.name_of(key), key, info)

@@ -9,8 +9,8 @@ from typing import Any
 import huggingface_hub.constants
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox
+from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QInputDialog, QMenu, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from llama_gui.library.fit import Machine
@@ -26,7 +26,7 @@ from tests.fakes.fp8_folders import LAYOUTS, write_fp8
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.journeys.conftest import RESOURCES, OpenWindow
-from tests.journeys.driving import ask, trigger
+from tests.journeys.driving import ask, name_it, trigger
 
 REPO = "somebody/tiny-llama"
 TOKEN = "hf_right"
@@ -71,8 +71,9 @@ def open_models(window: MainWindow, page: str = "") -> ModelsWindow:
     return models
 
 
-def find(models: ModelsWindow, qtbot: QtBot, words: str) -> None:
+def find(models: ModelsWindow, qtbot: QtBot, words: str, *, gguf: bool = False) -> None:
     models.show_page("search")
+    models.search.form.setCurrentIndex(models.search.form.findData(gguf))
     qtbot.keyClicks(models.search.field, words)
     qtbot.waitUntil(lambda: models.search.list.rows.rowCount() > 0, timeout=SECONDS)
     qtbot.waitUntil(lambda: "download" in models.search.pane.buttons, timeout=SECONDS)
@@ -287,7 +288,13 @@ def test_a_model_that_another_program_keeps_is_listed_and_left_to_it(
     assert "LM Studio" in models.shelf.list.rows.rows[1].facts
     assert models.shelf.list.select(str(file))
     assert ("Kept by", "LM Studio") in models.shelf.pane.content.facts  # type: ignore[union-attr]
-    assert "delete" not in models.shelf.pane.buttons
+    delete = models.shelf.pane.buttons["delete"]
+    why = "tiny-Q8_0 is kept by LM Studio. Delete it there."
+    assert not delete.isEnabled()
+    assert why in delete.toolTip()
+    qtbot.waitUntil(models.shelf.list.hasFocus, timeout=SECONDS)
+    qtbot.keyClick(models.shelf.list, Qt.Key.Key_Delete)
+    assert models.shelf.pane._hint.text() == why
     options = models.show_options()
     folders = [options.folders.item(row).text() for row in range(options.folders.count())]
     assert str(tmp_path / ".lmstudio" / "models") in folders
@@ -297,6 +304,83 @@ def test_a_model_that_another_program_keeps_is_listed_and_left_to_it(
     qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
     assert models.shelf.pane.buttons["open"].text() == "Already open"
     assert not models.shelf.pane.buttons["open"].isEnabled()
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_manage_models_begins_at_the_model_of_the_chat_in_front(open_starter: OpenWindow, qtbot: QtBot, tmp_path: Path):
+    for name in ("first", "second"):
+        write_tiny_llama(tmp_path / "models" / name)
+    window = open_starter()
+    window.models.choose(str(tmp_path / "models" / "second"))
+    models = open_models(window, "shelf")
+    qtbot.waitUntil(lambda: models.shelf.list.rows.rowCount() == 3, timeout=SECONDS)
+    assert models.shelf.list.current_key() == str(tmp_path / "models" / "second")
+    # The other chats and new ones have another model meanwhile.
+    tab = window.deck.new_tab()
+    qtbot.waitUntil(lambda: tab.session.is_loaded, timeout=SECONDS)
+    window.models.choose(str(tmp_path / "models" / "first"))
+    open_models(window, "shelf")
+    assert models.shelf.list.current_key() == str(tmp_path / "models" / "first")
+    window.deck.go_to(1)
+    assert [row.state for row in models.shelf.list.rows.rows] == ["", "", "open"]
+    assert models.shelf.list.current_key() == str(tmp_path / "models" / "first")  # nothing moves under the eyes
+    open_models(window, "shelf")
+    assert models.shelf.list.current_key() == str(tmp_path / "models" / "second")
+    qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+@pytest.mark.parametrize("how", ["keys", "mouse"])
+def test_models_have_a_menu_and_keys_in_the_list(open_starter: OpenWindow, qtbot: QtBot, tmp_path: Path, how: str):
+    write_tiny_llama(tmp_path / "models" / "mine")
+    models = open_models(open_starter(), "shelf")
+    shelf = models.shelf
+
+    def into(place: QWidget) -> None:
+        models.activateWindow()  # the offscreen platform leaves that to us when a dialog goes
+        qtbot.waitUntil(place.hasFocus)
+
+    qtbot.waitUntil(lambda: shelf.list.rows.rowCount() == 2, timeout=SECONDS)
+    into(shelf.list)
+    mine = shelf.list.rows.index(1)
+    if how == "keys":
+        shelf.list.setCurrentIndex(mine)
+        place = QPoint()
+    else:
+        place = shelf.list.visualRect(mine).center()
+    reason = QContextMenuEvent.Reason.Keyboard if how == "keys" else QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(shelf.list.viewport(), QContextMenuEvent(reason, place, QPoint(9, 9)))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    lines = [line.text().partition("\t")[0] for line in menu.actions()]
+    assert lines == ["Open", "Check its files", "Rename…", "Delete…", "Show folder"]
+    next(line for line in menu.actions() if line.text().startswith("Delete")).trigger()
+    menu.close()
+    assert "mine" in answer_box(QMessageBox.StandardButton.Cancel)
+    into(shelf.list)
+    qtbot.keyClick(shelf.list, Qt.Key.Key_F2)
+    name_it(qtbot, "yours")
+    qtbot.waitUntil(lambda: shelf.list.rows.rows[1].name == "yours", timeout=SECONDS)
+    into(shelf.list)
+    qtbot.keyClick(shelf.list, Qt.Key.Key_Delete)
+    answer_box(QMessageBox.StandardButton.Discard)
+    qtbot.waitUntil(lambda: shelf.list.rows.rowCount() == 1, timeout=SECONDS)
+    into(shelf.list)
+    qtbot.keyClick(shelf.list, Qt.Key.Key_Delete)
+    assert shelf.pane._hint.text() == "The starter model comes with llama-gui and cannot be deleted."
+
+
+def test_who_searches_finds_gguf_files_first_and_the_other_form_by_a_button(
+    open_starter: OpenWindow, hub: FakeHub, qtbot: QtBot, tmp_path: Path
+):
+    hub.add(REPO, tiny_files(tmp_path / "source"), info=info())
+    models = open_models(open_starter(), "search")
+    qtbot.keyClicks(models.search.field, "tiny")
+    qtbot.waitUntil(models.search.message.button.isVisible, timeout=SECONDS)
+    qtbot.waitUntil(lambda: models.search.message.button.text() == "Look for safetensors", timeout=SECONDS)
+    press(qtbot, models.search.message.button)
+    qtbot.waitUntil(lambda: models.search.list.rows.rowCount() == 1, timeout=SECONDS)
+    assert models.search.form.currentText() == "Safetensors"
 
 
 @pytest.mark.qt_log_ignore("^This plugin does not support")
@@ -492,8 +576,7 @@ def test_one_of_several_gguf_files_is_taken_and_answers(
     hub.add("somebody/tiny-GGUF", files, info={key: fields[key] for key in ("tags", "gguf", "downloads")})
     window = open_starter()
     models = open_models(window, "search")
-    models.search.form.setCurrentIndex(1)
-    find(models, qtbot, "tiny")
+    find(models, qtbot, "tiny", gguf=True)
     assert models.search.pane.chosen_file() == "tiny-Q8_0.gguf"
 
     def best(dtype: str) -> str:
@@ -590,8 +673,7 @@ def test_the_address_of_a_gguf_file_chooses_that_file(open_starter: OpenWindow, 
     info = {"tags": ["gguf", "llama"], "gguf": {"total": 200_000, "architecture": "llama"}}
     hub.add("somebody/tiny-GGUF", {"tiny-Q4_K_M.gguf": b"4", "tiny-Q8_0.gguf": b"8"}, info=info)
     models = open_models(open_starter(), "search")
-    assert models.search.form.currentData() is False, "also where safetensors are looked for"
-    find(models, qtbot, "https://huggingface.co/somebody/tiny-GGUF/blob/main/tiny-Q8_0.gguf")
+    find(models, qtbot, "https://huggingface.co/somebody/tiny-GGUF/blob/main/tiny-Q8_0.gguf", gguf=False)
     assert models.search.pane.chosen_file() == "tiny-Q8_0.gguf"
     content = models.search.pane.content
     assert content is not None

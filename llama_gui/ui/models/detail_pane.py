@@ -30,12 +30,16 @@ _MARGIN = 28
 
 @dataclass(frozen=True, slots=True)
 class PaneAction:
-    """A button at the foot. `name` is what `acted` tells; the one that is `main` is filled."""
+    """A button at the foot, and a line in the menu of the row. `name` is what `acted` tells; the one that is `main`
+    is filled. `keys` do the same in the list; `why_not`: why it cannot be done, "" where it can.
+    """
 
     name: str
     text: str
     main: bool = False
     enabled: bool = True
+    keys: str = ""
+    why_not: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +254,8 @@ class DetailPane(Surface):
             button.setText(action.text)
             button.setAccessibleName(action.text)
             button.setEnabled(action.enabled)
+            button.setToolTip(plain_tip(action.why_not))
+            button.setAccessibleDescription(action.why_not)
             button.updateGeometry()
 
     def _make_buttons(self, actions: Sequence[PaneAction]) -> None:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from llama_gui.bridge.model_desk import ModelDesk
 from llama_gui.ui.icons import Icons
+from llama_gui.ui.models.action_menu import action_menu
 from llama_gui.ui.models.detail_pane import DetailPane
 from llama_gui.ui.models.row_list import ROW_MARGIN, ModelRow, RowList
 from llama_gui.ui.models.states import ModelStates
@@ -99,6 +100,7 @@ class ModelPage(QWidget):
         self.list.chosen.connect(self._on_chosen)
         self.list.clicked.connect(self._on_clicked)
         self.list.opened.connect(self._on_opened)
+        self.list.menu_wanted.connect(self._show_menu)
         self.pane.acted.connect(self.act)
         self.pane.link_wanted.connect(self.link_wanted)
         self.pane.back_wanted.connect(self.show_list)
@@ -150,6 +152,16 @@ class ModelPage(QWidget):
         """Show the list again."""
         self._pages.setCurrentWidget(self.list)
         self._arrange()
+
+    # The menu of a row
+
+    @Slot(object)
+    def _show_menu(self, place: QPoint) -> None:
+        """What the buttons of the pane do, where the mouse is."""
+        if self.pane.content is not None and self.pane.content.actions:
+            menu = action_menu(self.pane.content.actions, self.act, self)
+            menu.aboutToHide.connect(menu.deleteLater)
+            menu.popup(place)
 
     # One of two, where there is room for one
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyleOptionViewItem, QWidget
 
 from llama_gui.ui.chat_delegates import IconDelegate
@@ -138,6 +138,8 @@ class RowList(QListView):
     end_reached = Signal()
     touched = Signal()
     """The user has pressed a key or the mouse in it, if only on the row that is current anyway."""
+    menu_wanted = Signal(object)
+    """The place on the screen where the menu of the current row is to stand."""
 
     def __init__(self, icons: Icons, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -195,6 +197,14 @@ class RowList(QListView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         self.touched.emit()
         super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if by_key else self.indexAt(event.pos())
+        if index.isValid():
+            self.setCurrentIndex(index)
+            place = self.visualRect(index).center() if by_key else event.pos()
+            self.menu_wanted.emit(self.viewport().mapToGlobal(place))
 
     @Slot(QModelIndex, QModelIndex)
     def _on_current(self, current: QModelIndex, _previous: QModelIndex) -> None:

@@ -75,8 +75,9 @@ class SearchPage(ModelPage):
             self.sort.addItem(text, value)
         self.form = ChoiceBox(icons)
         self.form.setAccessibleName(self.tr("Form of the files"))
-        self.form.addItem(self.tr("Safetensors"), False)
+        # First what most people have and want: a model of few bits in one file, of a third of the size.
         self.form.addItem(self.tr("GGUF"), True)
+        self.form.addItem(self.tr("Safetensors"), False)
         for box in (self.sort, self.form):
             box.currentIndexChanged.connect(self._on_choice)
         self._count = plain_label("", "muted", TINY_PX)
@@ -126,8 +127,8 @@ class SearchPage(ModelPage):
     def _on_pressed(self, name: str) -> None:
         if name == "search":
             self.search_now()
-        elif name == "gguf":
-            self.form.setCurrentIndex(self.form.findData(True))
+        elif name == "other form":
+            self.form.setCurrentIndex(self.form.findData(not self.form.currentData()))
 
     def _say_begin(self) -> None:
         if self.desk.account.is_offline:
@@ -166,10 +167,8 @@ class SearchPage(ModelPage):
             return
         words = plain(result.query.words.strip(), 60)
         text = self.tr("No model that runs here is called “{}”.").format(words) if words else self.tr("Nothing found.")
-        if result.query.gguf:
-            self.say(text)
-        else:
-            self.say(text, self.tr("Look for GGUF files"), "gguf")
+        others = self.tr("Look for safetensors") if result.query.gguf else self.tr("Look for GGUF files")
+        self.say(text, others, "other form")
         self.pane.show_content(None)
 
     @Slot(str)

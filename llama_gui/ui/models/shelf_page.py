@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLineEdit, QMessageBox
 
 from llama_gui.bridge.model_desk import ModelDesk
@@ -24,6 +24,7 @@ from llama_gui.ui.problem_words import problem_text
 from llama_gui.vocabulary import ModelEntry
 
 _MOST_PROBLEMS = 5
+_DELETE, _RENAME = "Del", "F2"
 _FEW = 8
 """So many models are seen at a glance; with more there is a field to filter them."""
 
@@ -49,6 +50,8 @@ class ShelfPage(ModelPage):
         self._current = ""
         self._hints: dict[str, str] = {}  # what was last said of a model
         self._checking = ""
+        self._is_mark_wanted = False
+        self._add_keys()
         shelf = desk.shelf
         shelf.changed.connect(self.refresh)
         shelf.deleted.connect(self._on_deleted)
@@ -56,6 +59,14 @@ class ShelfPage(ModelPage):
         shelf.verified.connect(self._on_verified)
         shelf.failed.connect(self._on_failed)
         desk.adviser.measured.connect(self.refresh)
+
+    def _add_keys(self) -> None:
+        """They are taken in the list only: in the field Delete is for its words."""
+        for name, keys in (("rename", _RENAME), ("delete", _DELETE), ("delete", "Ctrl+Del")):  # so chats are deleted
+            shortcut = QShortcut(QKeySequence(keys), self.list)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(partial(self._act_by_key, name))
+        self.list.touched.connect(self._on_touched)
 
     def enter(self) -> None:
         """Look at the disk again."""
@@ -65,9 +76,23 @@ class ShelfPage(ModelPage):
         self.list.setFocus()
 
     def set_open_model(self, key: str) -> None:
-        """The model that answers now."""
+        """The model of the chat in front."""
         self._current = key
         self.refresh()
+
+    def mark_open_model(self) -> None:
+        """Make the model of the chat in front the current row, once it is listed."""
+        self._is_mark_wanted = True
+        self._mark()
+
+    def _mark(self) -> None:
+        path = next((item.entry.path for item in self.desk.shelf.items if item.entry.key == self._current), "")
+        if self._is_mark_wanted and self.list.select(path):
+            self._is_mark_wanted = False
+
+    @Slot()
+    def _on_touched(self) -> None:
+        self._is_mark_wanted = False
 
     @Slot()
     def refresh(self) -> None:
@@ -76,6 +101,7 @@ class ShelfPage(ModelPage):
         self.field.setVisible(len(items) > _FEW or bool(words))
         shown = [item for item in items if _has(item, words)]
         self.list.show_rows([shelf_row(item, self.desk.adviser, self._current) for item in shown])
+        self._mark()
         total = sum(item.entry.size for item in items)
         self.note.setText(self.tr("Models: {}, together {}").format(len(items), size_words(total)))
         if shown:
@@ -114,10 +140,20 @@ class ShelfPage(ModelPage):
             else PaneAction("verify", self.tr("Check its files")),
         ]
         if not entry.is_starter:
-            made.append(PaneAction("rename", self.tr("Rename…")))
-        if not entry.is_starter and not item.keeper:
-            made.append(PaneAction("delete", self.tr("Delete…")))
-        return (*made, PaneAction("folder", self.tr("Show folder")))
+            made.append(PaneAction("rename", self.tr("Rename…"), keys=_RENAME))
+        why_kept = problem_text(item.why_kept)
+        delete = PaneAction("delete", self.tr("Delete…"), enabled=not why_kept, keys=_DELETE, why_not=why_kept)
+        return (*made, delete, PaneAction("folder", self.tr("Show folder")))
+
+    def _act_by_key(self, name: str) -> None:
+        """What the button would do; where it does nothing, say why."""
+        item = self._item()
+        action = next((action for action in self._actions(item) if action.name == name), None) if item else None
+        if item is not None and action is not None and action.enabled:
+            self.act(name)
+        elif item is not None and action is not None:
+            self._hints[item.entry.path] = action.why_not
+            self.show_current()
 
     def act(self, name: str) -> None:
         """A button of the pane."""

@@ -142,8 +142,12 @@ class ModelsWindow(QDialog):
         page.enter()
 
     def set_open_model(self, path: str) -> None:
-        """The model that answers now."""
+        """The model of the chat in front."""
         self.shelf.set_open_model(path)
+
+    def mark_open_model(self) -> None:
+        """Make it the current row of what is on this computer."""
+        self.shelf.mark_open_model()
 
     def set_settings(self, settings: UserSettings) -> None:
         """The settings as they are now."""
