@@ -47,7 +47,8 @@ _FINDS_READ = 2000
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """One find. `node_id` None: in the title. `ranges` are (start, length) of the words, in characters of `snippet`.
+    """One find. `node_id` None: in the title alone. `ranges` are (start, length) of the words, in characters of
+    `snippet`, and `title_ranges` the same in `title`.
 
     `words` is what to look for in the message to come to the find, and `nth` how often it stands there before.
     """
@@ -59,6 +60,7 @@ class SearchHit:
     ranges: tuple[tuple[int, int], ...]
     words: str = ""
     nth: int = 0
+    title_ranges: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,8 @@ class _Query:
 def search(db: sqlite3.Connection, query: str, limit: int = 50) -> list[SearchHit]:
     """Titles, then messages, that have all the words of any text; of the last word the beginning is enough.
 
-    Words in quotation marks stand in a row.
+    Words in quotation marks stand in a row. A title brings the newest message of its chat that has them, too: who
+    looks for a chat sees it once, and comes to the words in it.
 
     Titles and messages of archived chats come after all others, those in the bin never. An answer that is still being
     written is not found yet. Capitals and accents make no difference.
@@ -116,15 +119,29 @@ def _read(query: str) -> _Query:
 
 
 def _rows(db: sqlite3.Connection, match: str, limit: int) -> Iterable[tuple[Any, ...]]:
-    """The finds, at most `limit`. Where there are many of both, titles and messages get half of the room each."""
+    """The finds, at most `limit`, first those by a title. Where there are many of both, these get half of the room."""
     found: list[tuple[Any, ...]] = []
     for archived in (0, 1):
         if room := limit - len(found):
             titles = db.execute(_TITLES, (match, archived, room)).fetchall()
             messages = _messages(db, match, archived, room)
-            found += titles[: max(room - len(messages), (room + 1) // 2)]
-            found += messages[: limit - len(found)]
+            found += _joined(titles, messages, room)
     return found
+
+
+def _joined(titles: list[tuple[Any, ...]], messages: list[tuple[Any, ...]], room: int) -> list[tuple[Any, ...]]:
+    """Titles and messages as one list, in which the newest message of a chat stands for its title."""
+    newest: dict[str, tuple[Any, ...]] = {}
+    for row in messages:
+        newest.setdefault(row[0], row)
+    count = min(len(titles), (room + 1) // 2)
+    while True:
+        first = [newest.get(row[0], row) for row in titles[:count]]
+        others = [row for row in messages if row not in first]
+        free = room - count - len(others)
+        if free <= 0 or count == len(titles):
+            return [*first, *others][:room]
+        count = min(len(titles), count + free)
 
 
 def _messages(db: sqlite3.Connection, match: str, archived: int, room: int) -> list[tuple[Any, ...]]:
@@ -147,7 +164,8 @@ def _hit(row: tuple[Any, ...], finder: re.Pattern[str], kinds: int) -> SearchHit
     first = _closest(found)
     line, ranges = snippet(text, [place[:2] for place in found], first, is_markdown=role == "assistant")
     words, at = _longest_run(text, found, first)
-    return SearchHit(chat_id, node_id, title, line, ranges, words, _count(words, text[:at]))
+    in_title = tuple(place[:2] for place in _places(title, finder, kinds))
+    return SearchHit(chat_id, node_id, title, line, ranges, words, _count(words, text[:at]), in_title)
 
 
 def _places(text: str, finder: re.Pattern[str], kinds: int) -> list[tuple[int, int, str]]:

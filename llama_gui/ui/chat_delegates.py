@@ -1,5 +1,7 @@
 """How the side bar paints a chat, a heading, and a find."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QCursor, QFont, QFontMetrics, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import (
@@ -127,7 +129,7 @@ class ChatDelegate(IconDelegate):
 
 
 class HitDelegate(IconDelegate):
-    """Paints a find: the chat's title, and below it up to two lines of the message with the words marked."""
+    """Paints a find: the chat's title, and below it up to two lines of the message, with the words marked in both."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hit: SearchHit = index.data(ChatRole.HIT)
@@ -139,22 +141,34 @@ class HitDelegate(IconDelegate):
         hit: SearchHit = index.data(ChatRole.HIT)
         theme = theme_of(self._view)
         room = rect.adjusted(_EDGE, 0, -_EDGE, 0)
-        painter.setFont(frame_font(FRAME_PX, QFont.Weight.DemiBold))
         painter.setPen(theme.color("text"))
         top = 8
         if hit.node_id is not None:  # else the title itself is the find
-            title = QRect(room.x(), room.y() + 7, room.width(), 18)
-            draw_words(painter, title, LEADING, _elided(hit.title, painter.font(), room.width()))
+            self._title_line(hit, room.width()).draw(painter, QPointF(room.x(), room.y() + top))
             painter.setPen(theme.color("muted"))
             top = 27
         self._layout(hit, room.width()).draw(painter, QPointF(room.x(), room.y() + top))
 
+    def _title_line(self, hit: SearchHit, width: int) -> QTextLayout:
+        """The title in one line, from where its first find is seen."""
+        font = frame_font(FRAME_PX, QFont.Weight.DemiBold)
+        text, ranges = hit.title, list(hit.title_ranges)
+        if ranges and sum(ranges[0]) >= len(_elided(text, font, width)):
+            text, ranges = _around_first(text, ranges)
+        return self._marked(_elided(text, font, width), ranges, font, width, lines=1)
+
     def _layout(self, hit: SearchHit, width: int) -> QTextLayout:
-        """What was found, with the words marked, in one line or two."""
-        theme = theme_of(self._view)
-        text, ranges = _around_first(hit)
+        """What was found, in one line or two."""
         is_title = hit.node_id is None
-        layout = QTextLayout(text, frame_font(FRAME_PX, QFont.Weight.DemiBold) if is_title else frame_font(SMALL_PX))
+        font = frame_font(FRAME_PX, QFont.Weight.DemiBold) if is_title else frame_font(SMALL_PX)
+        return self._marked(*_around_first(hit.snippet, hit.ranges), font, width, lines=2)
+
+    def _marked(
+        self, text: str, ranges: Sequence[tuple[int, int]], font: QFont, width: int, *, lines: int
+    ) -> QTextLayout:
+        """A text in at most so many lines, its `ranges` in the accent's colour."""
+        theme = theme_of(self._view)
+        layout = QTextLayout(text, font)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         if self._view.isRightToLeft():
@@ -166,7 +180,7 @@ class HitDelegate(IconDelegate):
         layout.setFormats([_range(start, length, mark) for start, length in _in_utf16(text, ranges)])
         layout.beginLayout()
         top = 0.0
-        for _ in range(2):
+        for _ in range(lines):
             line = layout.createLine()
             if not line.isValid():
                 break
@@ -186,17 +200,17 @@ def _elided(text: str, font: QFont, width: int) -> str:
     return QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, width)
 
 
-def _around_first(hit: SearchHit) -> tuple[str, list[tuple[int, int]]]:
-    """The snippet from a little before its first find, so that two short lines show it; and the ranges in that."""
-    first = hit.ranges[0][0] if hit.ranges else 0
+def _around_first(text: str, ranges: Sequence[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
+    """A text from a little before its first find, so that short lines show it; and the ranges in that."""
+    first = ranges[0][0] if ranges else 0
     if first <= _BEFORE:
-        return hit.snippet, list(hit.ranges)
-    begin = hit.snippet.rfind(" ", 0, first - _BEFORE // 2) + 1
+        return text, list(ranges)
+    begin = text.rfind(" ", 0, first - _BEFORE // 2) + 1
     begin = max(begin, first - _BEFORE)
-    return "…" + hit.snippet[begin:], [(at - begin + 1, length) for at, length in hit.ranges]
+    return "…" + text[begin:], [(at - begin + 1, length) for at, length in ranges]
 
 
-def _in_utf16(text: str, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _in_utf16(text: str, ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The ranges in Qt's units, of which an emoji has two."""
 
     def units(part: str) -> int:

@@ -65,25 +65,39 @@ def test_words_are_found_and_highlighted(store: ChatStore, text: str, query: str
 
 def test_titles_come_first_then_the_newest_messages(store: ChatStore):
     say(store, "m1", "about kites", "one", "Birds")
-    say(store, "m2", "more kites", "two", "Kites")
+    say(store, "m2", "more wind", "two", "Flying kites")
     say(store, "m3", "nothing", "three", "None")
     hits = store.search("KITES")
     assert [(hit.chat_id, hit.node_id, hit.title) for hit in hits] == [
-        ("two", None, "Kites"),
-        ("two", "m2", "Kites"),
+        ("two", None, "Flying kites"),
         ("one", "m1", "Birds"),
     ]
-    assert (hits[0].snippet, hits[0].ranges) == ("Kites", ((0, 5),))
-    assert [hit.node_id for hit in store.search("kites", limit=2)] == [None, "m2"]
+    assert (hits[0].snippet, hits[0].ranges, hits[0].title_ranges) == ("Flying kites", ((7, 5),), ((7, 5),))
+    assert hits[1].title_ranges == ()
+    assert [hit.node_id for hit in store.search("kites", limit=1)] == [None]
     assert store.search("kites", limit=0) == []
 
 
-def test_many_titles_leave_room_for_messages(store: ChatStore):
+def test_a_chat_with_the_words_in_its_title_and_in_messages_is_one_find_first(store: ChatStore):
+    say(store, "m1", "of kites", "kites", "Kites")
+    say(store, "m2", "again kites", "kites")
+    say(store, "m3", "other kites", "other", "Birds")
+    hits = store.search("kites")
+    assert [(hit.chat_id, hit.node_id) for hit in hits] == [("kites", "m2"), ("other", "m3"), ("kites", "m1")]
+    assert [hit.title_ranges for hit in hits] == [((0, 5),), (), ((0, 5),)]
+    assert (hits[0].snippet, hits[0].words) == ("again kites", "kites")
+
+
+@pytest.mark.parametrize("limit", range(1, 15))
+def test_titles_and_messages_share_the_room_and_leave_none(store: ChatStore, limit: int):
     for number in range(9):
         say(store, f"m{number}", "kites" if number % 2 else "none", f"c{number}", "Kites")
-    kinds = [hit.node_id is None for hit in store.search("kites", limit=6)]
-    assert kinds == [True, True, True, False, False, False]
-    assert [hit.node_id is None for hit in store.search("kites", limit=20)] == [True] * 9 + [False] * 4
+    for number in range(3):
+        say(store, f"b{number}", "kites", f"b{number}", "Birds")
+    hits = store.search("kites", limit=limit)
+    assert len(hits) == min(limit, 12)
+    assert len({(hit.chat_id, hit.node_id) for hit in hits}) == len(hits)
+    assert sum(hit.title == "Kites" for hit in hits) >= (limit + 1) // 2 if limit < 9 else 9
 
 
 def test_a_chat_that_is_full_of_a_word_leaves_room_for_others(store: ChatStore):
@@ -108,9 +122,7 @@ def test_archived_chats_come_last_and_deleted_ones_not_at_all(store: ChatStore):
     store.delete_chat("binned")
     store.delete_branch("m-cut")
     assert [(hit.chat_id, hit.node_id) for hit in store.search("needle")] == [
-        ("kept", None),
         ("kept", "m-kept"),
-        ("archived", None),
         ("archived", "m-archived"),
     ]
 

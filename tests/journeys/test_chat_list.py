@@ -13,6 +13,7 @@ from llama_gui.chats.attachments import Draft
 from llama_gui.chats.search import SearchHit
 from llama_gui.ui.bin_dialog import BinDialog
 from llama_gui.ui.chat_delegates import more_room
+from llama_gui.ui.theme import theme_of
 from tests.chats.importers.test_jan import VERSIONS
 from tests.chats.importers.test_jan import write as write_thread
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -662,11 +663,25 @@ def test_a_find_takes_the_room_of_its_lines(window, qtbot):
     window.sidebar.begin_search()
     qtbot.keyClicks(window.sidebar.search, "first")
     hits = window.sidebar.hits
-    qtbot.waitUntil(lambda: hits.model().rowCount() == 2)
 
     def heights() -> list[int]:
-        return [hits.visualRect(hits.model().index(row, 0)).height() for row in range(2)]
+        return [hits.visualRect(hits.model().index(row, 0)).height() for row in range(hits.model().rowCount())]
 
-    assert heights() == [52, 57], "a title of two lines; a title and a line of the message"
+    qtbot.waitUntil(lambda: heights() == [57])  # a title and a line of the message
+    window.sidebar.search.selectAll()
+    qtbot.keyClicks(window.sidebar.search, "many")
+    qtbot.waitUntil(lambda: heights() == [52])  # a title of two lines
     hits.setFixedWidth(600)
-    qtbot.waitUntil(lambda: heights() == [34, 57])
+    qtbot.waitUntil(lambda: heights() == [34])
+
+
+def test_a_find_marks_the_words_in_its_title_wherever_they_stand(window, qtbot):
+    delegate = window.sidebar.hits.itemDelegate()
+    title = "Of all the many letters that I wrote to the landlord"
+    for words, seen in (("all", "Of all the"), ("landlord", "to the landlord")):
+        place = (title.index(words), len(words))
+        line = delegate._title_line(SearchHit("c", "n", title, "", (), title_ranges=(place,)), 220)
+        assert seen in line.text()
+        (mark,) = line.formats()
+        assert line.text()[mark.start : mark.start + mark.length] == words
+        assert mark.format.foreground().color() == theme_of(window.sidebar.hits).color("accent")
