@@ -15,8 +15,9 @@ from llama_gui.chats.attachments import Draft
 from llama_gui.chats.message_files import split
 from llama_gui.chats.recipe import read_recipe, recipe_text
 from llama_gui.chats.shown_path import ShownPath
+from llama_gui.chats.too_long import too_long_text
 from llama_gui.chats.tree import Node, NodeStatus, clean_text, new_node
-from llama_gui.errors import UserError
+from llama_gui.errors import PromptTooLongError, UserError
 from llama_gui.tool_calls import CallWatch, ToolCall
 from llama_gui.vocabulary import FinishReason, GenerateResult, ModelInfo
 
@@ -150,10 +151,15 @@ class AnswerFlight(QObject):
             self._news.message_added.emit(answer)
         self.begun.emit()
 
-    @Slot(int, str)
-    def _on_submit_failed(self, ticket: int, text: str) -> None:
-        if ticket == self._ticket:
-            self._refuse(text)
+    @Slot(int, object)
+    def _on_submit_failed(self, ticket: int, error: Exception) -> None:
+        if ticket != self._ticket:
+            return
+        if isinstance(error, PromptTooLongError) and self._question is not None:
+            path = self._path.tree.path(self._question.asked_id)
+            self._refuse(too_long_text(error, self._question.request, path))
+        else:
+            self._refuse(error_text(error))
 
     @Slot(int)
     def _on_withdrawn(self, ticket: int) -> None:

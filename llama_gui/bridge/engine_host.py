@@ -6,11 +6,12 @@ from typing import Literal
 
 from PySide6.QtCore import QDeadlineTimer, QObject, Qt, QTimer, Signal, Slot
 
-from llama_gui.bridge.engine_thread import EngineThread, GoesOn, LoadEngine, error_text
+from llama_gui.bridge.engine_thread import EngineThread, GoesOn, LoadEngine
 from llama_gui.bridge.loaded_models import LoadedModels
 from llama_gui.bridge.tasks import TaskLane
 from llama_gui.bridge.tickets import Ticket, Tickets
 from llama_gui.bridge.token_counter import TokenCounter
+from llama_gui.errors import UserError
 from llama_gui.vocabulary import GenerateRequest, LoadOptions, ModelInfo
 
 HostState = Literal["empty", "loading", "ready", "failed"]
@@ -32,7 +33,8 @@ class EngineHost(QObject):
     current_changed = Signal(str)
     """Key of the model that from now on answers requests that name none."""
     submitted = Signal(int)
-    submit_failed = Signal(int, str)
+    submit_failed = Signal(int, object)
+    """A ticket, and the error: `engine_thread.error_text` says it."""
     withdrawn = Signal(int)
     """The ticket was cancelled before the engine had seen it."""
     frame = Signal(object)
@@ -40,7 +42,7 @@ class EngineHost(QObject):
     """Nothing is on its way any more."""
     stats_changed = Signal(str, object)
     """Key of a loaded model, and its `EngineStats`."""
-    _refused = Signal(int, str)
+    _refused = Signal(int, object)
 
     def __init__(self, load_engine: LoadEngine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -189,7 +191,7 @@ class EngineHost(QObject):
         for ticket in [ticket for ticket in self._waiting if ticket.key == key]:
             self._waiting.remove(ticket)
             self._tickets.forget(ticket)
-            self.submit_failed.emit(ticket.number, text)
+            self.submit_failed.emit(ticket.number, UserError(text))
 
     # --- requests
 
@@ -203,9 +205,9 @@ class EngineHost(QObject):
         self._last_ticket += 1
         ticket = Ticket(self._last_ticket, request, key or self._current, gives_way=gives_way)
         if self._closing:
-            self._refused.emit(ticket.number, self.tr("llama-gui is closing."))
+            self._refused.emit(ticket.number, UserError(self.tr("llama-gui is closing.")))
         elif not ticket.key:
-            self._refused.emit(ticket.number, self.tr("No model is open."))
+            self._refused.emit(ticket.number, UserError(self.tr("No model is open.")))
         else:
             self._tickets.add(ticket)
             self._waiting.append(ticket)
@@ -261,7 +263,7 @@ class EngineHost(QObject):
     def _on_submit_failed(self, ticket: Ticket, error: Exception) -> None:
         if ticket in self._tickets:
             self._tickets.forget(ticket)
-            self.submit_failed.emit(ticket.number, error_text(error))
+            self.submit_failed.emit(ticket.number, error)
             self.models.settle()
 
     @Slot(int)
@@ -278,7 +280,7 @@ class EngineHost(QObject):
                 self._tickets.end(ticket, text)
             else:
                 self._tickets.forget(ticket)
-                self.submit_failed.emit(ticket.number, text)
+                self.submit_failed.emit(ticket.number, UserError(text))
         self._tickets.show_frame()
 
     @Slot(object)

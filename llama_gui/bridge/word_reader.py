@@ -122,11 +122,11 @@ class WordReader(QObject):
         if ticket is not None:
             self._host.cancel(ticket)
 
-    @Slot(int, str)
-    def _on_submit_failed(self, ticket: int, text: str) -> None:
+    @Slot(int, object)
+    def _on_submit_failed(self, ticket: int, error: Exception) -> None:
         if ticket == self._ticket:
             self._ticket = None
-            self.failed.emit(text)
+            self.failed.emit(error_text(error))
 
     @Slot(object)
     def _on_frame(self, frame: Frame) -> None:

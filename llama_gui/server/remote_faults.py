@@ -1,8 +1,16 @@
 """What it means when a remote server cannot be reached or refuses, in words for a person. Pure."""
 
+import math
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
 import httpx2
 
 from llama_gui.server.endpoint import Endpoint
+
+_PASSING = (502, 503, 504, 529)
+"""It is loading a model, restarting or has too much to do; 529 is Anthropic's."""
+_FEW_S, _LONGEST_S = 120, 24 * 3600
 
 
 def unreachable(endpoint: Endpoint, error: httpx2.HTTPError, *, began: bool = False) -> str:
@@ -30,6 +38,26 @@ def refused(endpoint: Endpoint, response: httpx2.Response, words: str) -> str:
     if status == 404:
         return f"{endpoint.name} does not know this model, or its address does not end in /v1.{said}"
     if status == 429:
-        wait = str(response.headers.get("retry-after", ""))[:20]
-        return f"{endpoint.name} has too much to do{f'; try again in {wait} s' if wait.isdigit() else ''}.{said}"
+        return f"{endpoint.name} has too much to do, or takes no more from you. {_when(response)}{said}"
+    if status in _PASSING:
+        return f"{endpoint.name} cannot answer just now (status {status}). {_when(response)}{said}"
     return f"{endpoint.name} refuses the request with status {status}.{said}"
+
+
+def _when(response: httpx2.Response) -> str:
+    """When to come again, as far as the server says it."""
+    wait = _seconds(str(response.headers.get("retry-after", ""))[:40])
+    if wait is None or wait > _LONGEST_S:
+        return "Try again later, or choose another model."
+    return f"Try again in {wait} s." if wait <= _FEW_S else f"Try again in {math.ceil(wait / 60)} min."
+
+
+def _seconds(text: str) -> int | None:
+    """What the header Retry-After says, which has seconds or a date; None for anything else, and for the past."""
+    if text.isascii() and text.isdigit():
+        return int(text) or None
+    try:
+        wait = math.ceil((parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):  # TypeError: it names no zone
+        return None
+    return wait if wait > 0 else None

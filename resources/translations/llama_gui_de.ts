@@ -5438,6 +5438,46 @@
         <translation>Das Gespräch ist {0} Token lang, aber dieses Modell liest höchstens {1} und braucht Platz zum Antworten. Kürze die Nachricht, oder beginne einen neuen Chat.</translation>
     </message>
     <message>
+        <source>The conversation is {0} tokens long, but this model reads at most {1} and needs room to answer.</source>
+        <translation>Das Gespräch ist {0} Token lang, aber dieses Modell liest höchstens {1} und braucht Platz zum Antworten.</translation>
+    </message>
+    <message>
+        <source>Most of that was said earlier. Start a new chat, or let the oldest messages be left out: “When the context is full” in the settings of this chat.</source>
+        <translation>Das meiste davon wurde früher gesagt. Beginne einen neuen Chat, oder lass die ältesten Nachrichten weg: „Wenn der Kontext voll ist“ in den Einstellungen dieses Chats.</translation>
+    </message>
+    <message>
+        <source>Most of that is “{0}”. Take it out, or attach a part of it.</source>
+        <translation>Das meiste davon ist „{0}“. Nimm es heraus, oder hänge einen Teil davon an.</translation>
+    </message>
+    <message>
+        <source>Most of that is “{0}”. Attach a part of it, or let passages of it go along: “When the context is full” in the settings of this chat.</source>
+        <translation>Das meiste davon ist „{0}“. Hänge einen Teil davon an, oder lass Abschnitte daraus mitgehen: „Wenn der Kontext voll ist“ in den Einstellungen dieses Chats.</translation>
+    </message>
+    <message>
+        <source>Most of that is your message. Shorten it.</source>
+        <translation>Das meiste davon ist deine Nachricht. Kürze sie.</translation>
+    </message>
+    <message>
+        <source>Most of that is your message. Shorten it, or attach the long part as a file: then the passages of it go along that fit your question.</source>
+        <translation>Das meiste davon ist deine Nachricht. Kürze sie, oder hänge den langen Teil als Datei an: Dann werden die Abschnitte daraus mitgeschickt, die zu deiner Frage passen.</translation>
+    </message>
+    <message>
+        <source>Most of that is what tools have replied. Ask for less at once, or start a new chat.</source>
+        <translation>Das meiste davon haben Werkzeuge geantwortet. Frage nach weniger auf einmal, oder beginne einen neuen Chat.</translation>
+    </message>
+    <message>
+        <source>Most of that is the system prompt. Shorten it in the settings of this chat.</source>
+        <translation>Das meiste davon ist der Systemprompt. Kürze ihn in den Einstellungen dieses Chats.</translation>
+    </message>
+    <message>
+        <source>Most of that describes the tools of this chat. Choose fewer of them.</source>
+        <translation>Das meiste davon beschreibt die Werkzeuge dieses Chats. Wähle weniger davon.</translation>
+    </message>
+    <message>
+        <source>Most of that are passages of documents. Start a new chat, or ask a shorter question about fewer of them.</source>
+        <translation>Das meiste davon sind Abschnitte aus Dokumenten. Beginne einen neuen Chat, oder stelle eine kürzere Frage zu weniger davon.</translation>
+    </message>
+    <message>
         <source>These are {0} tokens, but this model reads at most {1} at once.</source>
         <translation>Das sind {0} Token, aber dieses Modell liest höchstens {1} auf einmal.</translation>
     </message>
@@ -6102,20 +6142,32 @@
         <translation>{0} hat die Verbindung ohne eine Antwort beendet.</translation>
     </message>
     <message>
-        <source>{0} has too much to do.</source>
-        <translation>{0} hat zu viel zu tun.</translation>
+        <source>{0} has too much to do, or takes no more from you. {1}</source>
+        <translation>{0} hat zu viel zu tun, oder nimmt von dir nichts mehr an. {1}</translation>
     </message>
     <message>
-        <source>{0} has too much to do. It says: {1}</source>
-        <translation>{0} hat zu viel zu tun. Der Server sagt: {1}</translation>
+        <source>{0} cannot answer just now (status {1}). {2}</source>
+        <translation>{0} kann gerade nicht antworten (Status {1}). {2}</translation>
     </message>
     <message>
-        <source>{0} has too much to do; try again in {1} s.</source>
-        <translation>{0} hat zu viel zu tun; versuche es in {1} s noch einmal.</translation>
+        <source>Try again in {0} min.</source>
+        <translation>Versuche es in {0} min noch einmal.</translation>
     </message>
     <message>
-        <source>{0} has too much to do; try again in {1} s. It says: {2}</source>
-        <translation>{0} hat zu viel zu tun; versuche es in {1} s noch einmal. Der Server sagt: {2}</translation>
+        <source>Try again in {0} s.</source>
+        <translation>Versuche es in {0} s noch einmal.</translation>
+    </message>
+    <message>
+        <source>Try again later, or choose another model.</source>
+        <translation>Versuche es später noch einmal, oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0} cannot answer just now (status {1}). {2} It says: {3}</source>
+        <translation>{0} kann gerade nicht antworten (Status {1}). {2} Der Server sagt: {3}</translation>
+    </message>
+    <message>
+        <source>{0} has too much to do, or takes no more from you. {1} It says: {2}</source>
+        <translation>{0} hat zu viel zu tun, oder nimmt von dir nichts mehr an. {1} Der Server sagt: {2}</translation>
     </message>
     <message>
         <source>{0} refuses the request with status {1}.</source>

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge.chat_book import ChatBook
 from llama_gui.bridge.chat_session import ChatSession
+from llama_gui.chats.attachments import Attachment
 from llama_gui.chats.reasoning import answer_text, wraps_answers
 from llama_gui.chats.store import ChatStore
 from llama_gui.chats.tree import Node
@@ -255,6 +256,15 @@ def test_regenerating_that_is_refused_shows_the_old_answer_again(
     assert shape(session.path()) == [("user", "Hi", "complete"), ("assistant", "first", "complete")]
     assert "returned" not in log.names
     assert "failed" in log.names
+
+
+def test_a_question_that_is_too_long_says_what_takes_the_room(qtbot: QtBot, make_host: MakeHost, make_book: MakeBook):
+    session = make_book(make_host(ScriptedEngine(max_context=20))).new_chat()
+    log = Log(session)
+    session.send("What is this?", (Attachment("notes.md", "words " * 50, 300),))
+    qtbot.waitUntil(lambda: not session.answering)
+    assert "“notes.md”. Take it out, or attach a part of it." in log.value("failed")
+    assert session.path()[-1].error == log.value("failed")
 
 
 def test_there_must_be_something_to_regenerate(qtbot: QtBot, make_book: MakeBook):

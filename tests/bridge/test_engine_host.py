@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.frames import Frame
 from llama_gui.bridge.load_order import LoadOrder
 from llama_gui.errors import BrokenModelError
@@ -34,7 +35,7 @@ class Watch:
         self.threads: set[int] = set()
         host.frame.connect(self.on_frame)
         host.submitted.connect(lambda ticket: self.order.append(("submitted", ticket)))
-        host.submit_failed.connect(self.refused.__setitem__)
+        host.submit_failed.connect(lambda ticket, error: self.refused.__setitem__(ticket, error_text(error)))
         host.withdrawn.connect(self.withdrawn.append)
 
     def on_frame(self, frame: Frame) -> None:
