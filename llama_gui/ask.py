@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llama_gui.chats.attachments import read_attachment
-from llama_gui.errors import InvalidRequestError, UserError
+from llama_gui.errors import InvalidRequestError, PromptTooLongError, UserError
 from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
 from llama_gui.terminal import engine_options, in_terminal, left_at_once
@@ -30,7 +30,14 @@ def _ask(options: argparse.Namespace, paths: Paths) -> int:
     model = ModelsHere(paths).chosen(options.model)
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - print would say nothing, and be content
         raise UserError("Standard output is closed, so there is nowhere to write the answer to.")
-    return _answer(model, request, options, paths)
+    try:
+        return _answer(model, request, options, paths)
+    except PromptTooLongError as error:
+        shorter = "Give a part of the file" if options.file else "Ask something shorter"
+        raise UserError(
+            f"The question is {error.prompt_tokens:,} tokens long, but this model reads at most "
+            f"{error.max_context:,} and needs room to answer. {shorter}, or take another model (--model)."
+        ) from error
 
 
 def _request(options: argparse.Namespace) -> GenerateRequest:

@@ -21,6 +21,7 @@ from tests.fakes.documents import docx, paragraph
 from tests.fakes.fp8_folders import LAYOUTS, write_fp8
 from tests.fakes.tiny_llama import write_tiny_llama
 
+README = Path(__file__).parents[1] / "README.md"
 QUESTION = "What is this application?"
 
 
@@ -121,7 +122,8 @@ def test_max_tokens_ends_the_answer(capsys):
         (["--model", "", "Hi"], ["--model"]),
         (["--file", "/no/such/file", "Hi"], ["/no/such/file", "No such file"]),
         (["--prompt-cache", "-1", "Hi"], ["--prompt-cache", "gigabytes"]),
-        (["long " * 3000], ["tokens long", "Shorten the message"]),
+        (["long " * 3000], ["tokens long", "Ask something shorter, or take another model (--model)."]),
+        (["--file", str(README), "Hi"], ["tokens long", "Give a part of the file, or take another model"]),
     ],
 )
 def test_what_cannot_be_is_one_clear_sentence(capsys, arguments: list[str], words: list[str]):
