@@ -280,6 +280,7 @@ class TabDeck(QObject):
         current = self.bar.chat_id(self.bar.currentIndex())
         if len(chats) == 2 and current in chats and all(chat in self._tabs for chat in chats):
             self._shown = ShownChats(tuple(chats), current)
+            self._finds_room()
             self._show_current()
 
     def show_without(self, chat_id: str, _checked: bool = False) -> None:

@@ -142,6 +142,7 @@ class MainWindow(QMainWindow):
         deck.room_wanted.connect(self._sides.make_room)
         self._split = WindowSplit(book, deck, self.actions_["chat_beside"], kept, self)
         self._split.rename_wanted.connect(self._sides.rename_chat)
+        self._split.left.connect(self._sides.take_room_back)
         self._looks = WindowLooks(deck, kept, self)
         self._preferences = WindowPreferences(book, self._host, self._looks, kept, data, icons, self)
 

@@ -23,6 +23,7 @@ class WindowSides(QObject):
         self._panel = panel
         self._kept = kept
         self._is_wide = True
+        self._has_made_room = False
         self._splitter: QSplitter | None = None
         self._widths: dict[str, int] = {}
         self._moved = QTimer(self, singleShot=True, interval=_DRAGGING_MS)
@@ -98,14 +99,24 @@ class WindowSides(QObject):
 
     @Slot(int)
     def make_room(self, missing: int) -> None:
-        """Fold the settings away, or the chat list too, if that gives what is between them so many pixels more."""
+        """Fold the settings away, or the chat list too, if that gives what is between them so many pixels more.
+
+        Nothing of that is remembered: the user has not asked for it.
+        """
         panel, sidebar = (0 if part.isHidden() else part.width() for part in (self._panel, self._sidebar))
         if missing > panel + sidebar:
             return
-        self._show_panel(False)
+        self._has_made_room = True
+        self._panel.hide()
         if missing > panel:
-            self._show_sidebar(False)
+            self._sidebar.hide()
         self._share_width()
+
+    @Slot()
+    def take_room_back(self) -> None:
+        """Open again what was folded away to make room."""
+        if self._has_made_room and self._is_wide:
+            self._open_as_kept()
 
     def fit(self, width: int) -> None:
         """The window has this width now; what is open changes only when it becomes narrow, or wide again."""
@@ -115,6 +126,10 @@ class WindowSides(QObject):
     def fold(self, width: int) -> None:
         """Open what was open in a wide window; nothing in a narrow one."""
         self._is_wide = width >= NARROW
+        self._open_as_kept()
+
+    def _open_as_kept(self) -> None:
+        self._has_made_room = False
         settings = self._kept.now()
         self._sidebar.setVisible(self._is_wide and settings.sidebar_open)
         self._panel.setVisible(self._is_wide and settings.settings_panel_open)
@@ -126,16 +141,14 @@ class WindowSides(QObject):
 
     def _show_sidebar(self, shown: bool) -> None:
         self._sidebar.setVisible(shown)
-        if not self._is_wide and shown:  # there is room for one
+        if self._is_wide:
+            self._kept.keep(sidebar_open=shown)
+        elif shown:  # there is room for one
             self._panel.hide()
-        self._remember()
 
     def _show_panel(self, shown: bool) -> None:
         self._panel.setVisible(shown)
-        if not self._is_wide and shown:
-            self._sidebar.hide()
-        self._remember()
-
-    def _remember(self) -> None:
         if self._is_wide:
-            self._kept.keep(sidebar_open=not self._sidebar.isHidden(), settings_panel_open=not self._panel.isHidden())
+            self._kept.keep(settings_panel_open=shown)
+        elif shown:
+            self._sidebar.hide()

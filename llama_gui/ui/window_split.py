@@ -17,6 +17,8 @@ class WindowSplit(QObject):
     said = Signal(str)
     rename_wanted = Signal(str)
     """The chat of a tab."""
+    left = Signal()
+    """One chat is shown alone again."""
 
     def __init__(self, book: ChatBook, deck: TabDeck, go_beside: QAction, kept: KeptSettings, window: QWidget) -> None:
         super().__init__(window)
@@ -48,6 +50,8 @@ class WindowSplit(QObject):
     @Slot()
     def _on_shown(self) -> None:
         shown = self._deck.shown()
+        if self._go_beside.isEnabled() and len(shown) < 2:
+            self.left.emit()
         self._go_beside.setEnabled(len(shown) > 1)
         if self._is_restored:
             self._kept.keep(split_chats=shown if len(shown) > 1 else ())

@@ -196,6 +196,39 @@ def test_the_sides_make_room_for_two_where_that_helps(open_window, qtbot, width,
     assert [name for name, side in sides.items() if not side.isHidden()] == left
 
 
+def test_what_made_room_for_two_comes_back_and_is_not_remembered(open_window, qtbot):
+    window = open_window(ScriptedEngine())
+    open_chats(window, qtbot, "one", "two")
+    window.resize(1100, 700)
+    qtbot.waitUntil(lambda: window.width() == 1100)
+    trigger(window, "split_view")
+    assert window.panel.isHidden()
+    assert window._kept.now().settings_panel_open
+    trigger(window, "split_view")
+    assert not window.panel.isHidden()
+    trigger(window, "split_view")
+    window.deck.close_current()
+    assert not window.panel.isHidden()
+    trigger(window, "settings_panel")
+    trigger(window, "split_view")
+    trigger(window, "split_view")
+    assert window.panel.isHidden(), "the user has folded it away"
+
+
+def test_two_chats_are_found_again_where_the_sides_have_made_room(open_window, qtbot):
+    settings = UserSettings(panel_width=480)
+    window = open_window(ScriptedEngine(), settings=settings)
+    open_chats(window, qtbot, "one", "two")
+    trigger(window, "split_view")
+    assert titles(window) == ["two", "ONE"]
+    assert window.panel.isHidden()
+    window.close()
+    again = open_window(ScriptedEngine(), settings=window.kept_settings[-1])
+    qtbot.waitUntil(lambda: titles(again) == ["two", "ONE"])
+    trigger(again, "split_view")
+    assert not again.panel.isHidden()
+
+
 def test_no_chat_is_begun_that_could_not_be_seen(open_window, qtbot):
     window = open_window(ScriptedEngine())
     open_chats(window, qtbot, "one")
