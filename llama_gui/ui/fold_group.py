@@ -10,6 +10,8 @@ from llama_gui.ui.theme import TINY_PX, frame_font, theme_of
 from llama_gui.ui.widgets import paint_focus
 
 _HEIGHT = 28
+FOLD_EDGE = 6
+"""Between the words and the ring around them, which is as far outside of what is above and below."""
 
 
 class _Headline(QAbstractButton):
@@ -37,12 +39,12 @@ class _Headline(QAbstractButton):
         color = theme.color("text" if self.underMouse() else "muted")
         mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
         text = QFontMetrics(self.font()).horizontalAdvance(self.text())
-        x = self.width() - text - 2 if mirrored else 0
+        x = self.width() - text - 2 - FOLD_EDGE if mirrored else FOLD_EDGE
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setPen(color)
         draw_words(painter, QRectF(x, 0, text + 2, self.height()), middle, self.text())
         arrow = self._icons.pixmap("chevron-down", color, 12, self.devicePixelRatioF())
-        at = x - 18 if mirrored else text + 12
+        at = x - 18 if mirrored else x + text + 12
         painter.translate(at, self.height() / 2)
         if not self.isChecked():
             painter.rotate(90 if mirrored else -90)
@@ -50,13 +52,14 @@ class _Headline(QAbstractButton):
         painter.resetTransform()
         if self.changed and not self.isChecked():
             painter.setPen(theme.color("accent"))
-            draw_words(painter, self.rect(), middle | Qt.AlignmentFlag.AlignTrailing, str(self.changed))
+            room = self.rect().adjusted(FOLD_EDGE, 0, -FOLD_EDGE, 0)
+            draw_words(painter, room, middle | Qt.AlignmentFlag.AlignTrailing, str(self.changed))
         if self.hasFocus():
             paint_focus(painter, QRectF(self.rect()).adjusted(-1, 2, 1, -2), theme.color("accent"))
 
 
 class FoldGroup(QWidget):
-    """Widgets under a headline."""
+    """Widgets under a headline. It reaches `FOLD_EDGE` beyond them on both sides."""
 
     folded = Signal(bool)
 
@@ -71,7 +74,7 @@ class FoldGroup(QWidget):
         layout.addWidget(self.headline)
         layout.addWidget(self._body)
         inner = QVBoxLayout(self._body)
-        inner.setContentsMargins(0, 2, 0, 8)
+        inner.setContentsMargins(FOLD_EDGE, 2, FOLD_EDGE, 8)
         inner.setSpacing(8)
         for widget in widgets:  # last: what moves into another widget is dressed anew with all that is in it
             inner.addWidget(widget)

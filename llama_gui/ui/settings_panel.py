@@ -11,7 +11,7 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from llama_gui.ui.choice_row import ChoiceRow
-from llama_gui.ui.fold_group import FoldGroup
+from llama_gui.ui.fold_group import FOLD_EDGE, FoldGroup
 from llama_gui.ui.growing_text import GrowingText
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.info_bar import InfoBar
@@ -37,6 +37,10 @@ def parse_stops(text: str) -> tuple[str, ...]:
     """Stop strings, one to a line; ``\\n``, ``\\t``, ``\\r`` and ``\\\\`` stand for what they usually do."""
     lines = (re.sub(r"\\[ntr\\]", lambda match: _ESCAPES[match.group()], line) for line in text.split("\n"))
     return tuple(dict.fromkeys(line for line in lines if line))
+
+
+_EDGE, _BAR = 17, 10
+"""Beside what is shown; and so much of it is the place of the bar where it scrolls."""
 
 
 class SettingsPanel(Surface):
@@ -116,11 +120,15 @@ class SettingsPanel(Surface):
         inner = QWidget()
         layout.addWidget(self._scrolling(inner), 1)  # still empty: what moves is dressed anew with all that is in it
         column = QVBoxLayout(inner)
-        column.setContentsMargins(17, 14, 17, 16)
+        column.setContentsMargins(_EDGE - FOLD_EDGE, 14, _EDGE - FOLD_EDGE, 16)
         column.setSpacing(8)
-        self._section(column, self.tr("Model"), self.picker)
-        column.addSpacing(6)
-        self._section(column, self.tr("System prompt"), self.system_prompt)
+        first = QVBoxLayout()
+        first.setContentsMargins(FOLD_EDGE, 0, FOLD_EDGE, 0)
+        first.setSpacing(8)
+        self._section(first, self.tr("Model"), self.picker)
+        first.addSpacing(6)
+        self._section(first, self.tr("System prompt"), self.system_prompt)
+        column.addLayout(first)
         self._explain(
             self.system_prompt, self.tr("What the model is told before the conversation; for this chat only.")
         )
@@ -151,14 +159,14 @@ class SettingsPanel(Surface):
     def _keep_width(self, _low: int, high: int) -> None:
         """What scrolls is as wide as what does not: the bar takes its place from the margin."""
         margins = self._column.contentsMargins()
-        margins.setRight(7 if high else 17)
+        margins.setRight(_EDGE - FOLD_EDGE - (_BAR if high else 0))
         self._column.setContentsMargins(margins)
 
     def _foot(self) -> QWidget:
         """Below what scrolls: the explanation of what the mouse or the keyboard is at, and the preset."""
         foot = Surface("side", "top")
         column = QVBoxLayout(foot)
-        column.setContentsMargins(17, 9, 17, 14)
+        column.setContentsMargins(_EDGE, 9, _EDGE, 14)
         column.setSpacing(8)
         self.help.setWordWrap(True)
         self.help.setFixedHeight(2 * self.help.fontMetrics().lineSpacing() + 2)

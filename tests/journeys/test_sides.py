@@ -5,10 +5,12 @@ from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtWidgets import QMenu, QSplitter
 
 from llama_gui.ui import window_library
+from llama_gui.ui.fold_group import FOLD_EDGE
 from llama_gui.ui.model_menu import ModelMenu
 from llama_gui.ui.models.window import ModelsWindow
 from llama_gui.ui.preferences import PreferencesDialog
 from llama_gui.ui.side_foot import FootRow
+from llama_gui.ui.transcript.welcome import Suggestion
 from tests.fakes.scripted_engine import ScriptedEngine
 from tests.journeys.driving import trigger
 
@@ -106,3 +108,25 @@ def test_the_window_of_models_is_no_larger_than_the_screen(open_window, monkeypa
     trigger(window, "find_models")
     assert window.library.models_window.height() == 400
     window.library.models_window.close()
+
+
+@pytest.mark.parametrize("width", [1280, 700, 500])
+def test_the_greeting_is_as_wide_as_the_composer_below_it(open_window, qtbot, width):
+    window = open_window(ScriptedEngine())
+    window.resize(width, 820)
+    qtbot.waitUntil(lambda: window.width() == width)
+    tab = window.deck.current()
+    idea = next(button for button in tab.welcome.findChildren(Suggestion) if button.isVisible())
+    for zoom in (1.0, 1.5):
+        window._looks.set_zoom(zoom)
+        qtbot.waitUntil(lambda: idea.width() == tab.composer.width())
+        assert idea.mapToGlobal(QPoint()).x() == tab.composer.mapToGlobal(QPoint()).x()
+
+
+def test_the_ring_of_a_headline_leaves_room_around_its_words(open_window):
+    window = open_window(ScriptedEngine())
+    group = window.panel.groups["basics"]
+    words = window.panel.rows["temperature"].mapToGlobal(QPoint()).x()
+    ring = group.headline.mapToGlobal(QPoint()).x()
+    assert words - ring == FOLD_EDGE
+    assert words == window.panel.picker.mapToGlobal(QPoint()).x()

@@ -5,11 +5,12 @@ from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from llama_gui.ui.text_painting import draw_words
-from llama_gui.ui.theme import RADIUS, TRANSCRIPT_PX, frame_font, theme_of
+from llama_gui.ui.theme import COLUMN_WIDTH, RADIUS, TRANSCRIPT_PX, frame_font, theme_of
+from llama_gui.ui.transcript.sheet import SIDE_MARGIN
 from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 from llama_gui.ui.widgets import paint_focus, plain_label
 
-_WIDTH, _LEAST_WIDTH = 520, 240
+_LEAST_WIDTH = 240
 _GREETING_PX, _WAY_PX = 22, 12
 _HEIGHT = 38
 
@@ -33,7 +34,7 @@ class Suggestion(QAbstractButton):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return QSize(_WIDTH, round(_HEIGHT * self._zoom))
+        return QSize(COLUMN_WIDTH, round(_HEIGHT * self._zoom))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(
@@ -81,7 +82,9 @@ class Welcome(QScrollArea):
         self._way = plain_label("", "muted", _WAY_PX)
         for label in (self._greeting, self._line, self._way):
             label.setWordWrap(True)
-        self._column = column = QWidget()
+        column = QWidget()
+        column.setMinimumWidth(_LEAST_WIDTH)
+        column.setMaximumWidth(COLUMN_WIDTH)  # as wide as what is written below
         inner = QVBoxLayout(column)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(8)
@@ -99,9 +102,10 @@ class Welcome(QScrollArea):
         inner.addWidget(self._find)
         page = QWidget()
         layout = QVBoxLayout(page)
+        layout.setContentsMargins(0, 8, 0, 8)
         layout.addStretch(2)
         row = QHBoxLayout()  # an alignment would do, but then the height is that of lines as long as the page is wide
-        row.setContentsMargins(24, 0, 24, 0)
+        row.setContentsMargins(SIDE_MARGIN, 0, SIDE_MARGIN, 0)
         row.addStretch(1)
         row.addWidget(column, 1000)
         row.addStretch(1)
@@ -126,8 +130,6 @@ class Welcome(QScrollArea):
         self._way.setFont(frame_font(_WAY_PX * zoom))
         for button in (*self._suggestions, self._find):
             button.set_zoom(zoom)
-        self._column.setMinimumWidth(_LEAST_WIDTH)
-        self._column.setMaximumWidth(round(_WIDTH * max(1.0, zoom)))
 
     @Slot()
     def _ask(self) -> None:
