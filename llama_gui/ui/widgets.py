@@ -172,8 +172,8 @@ class Button(QAbstractButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme = theme_of(self)
         self._paint_ground(painter)
-        if not self.isEnabled() and self._look == "quiet":
-            painter.setOpacity(_FAINT)  # it is muted also when it can be pressed
+        if not self.isEnabled() and self._look in ("quiet", "outlined"):
+            painter.setOpacity(_FAINT)  # they are muted also when they can be pressed
         color = theme.color(self._ink() if self.isEnabled() else "muted")
         content = self._content_width()
         start = (self.width() - content) / 2

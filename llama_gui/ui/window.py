@@ -24,6 +24,7 @@ from llama_gui.ui.icons import Icons
 from llama_gui.ui.kept_settings import KeptSettings
 from llama_gui.ui.last_question import LastQuestion
 from llama_gui.ui.long_answers import LongAnswers
+from llama_gui.ui.menu_key import MenuKey
 from llama_gui.ui.notifier import Notifier
 from llama_gui.ui.screen_room import fitted
 from llama_gui.ui.settings_panel import SettingsPanel
@@ -77,6 +78,7 @@ class MainWindow(QMainWindow):
         self._build_models(entries, server, endpoints, desk, icons)
         self._build_rooms(data, icons)
         self._menu_entry = WindowMenuEntry(resources, data, self)
+        MenuKey(self)
         self.setWindowTitle("llama-gui")
         self.setWindowIcon(icons.icon("llama-gui", self.palette().windowText().color(), 64))
         top = TopBar(self.strip, self.actions_, icons)

@@ -101,3 +101,12 @@ def test_a_form_says_nothing_of_the_address_that_a_server_has(qtbot):
     assert not dialog._pause.isActive()
     dialog.address.setText("http://127.0.0.1:8001")
     assert dialog._pause.isActive()
+
+
+@pytest.mark.parametrize("look", ["quiet", "outlined", "filled"])
+def test_a_button_that_cannot_be_pressed_looks_so(qtbot, icons, look):
+    button = Button(icons, text="Delete…", look=look)
+    qtbot.addWidget(button)
+    enabled = button.grab().toImage()
+    button.setEnabled(False)
+    assert button.grab().toImage() != enabled
