@@ -7,8 +7,9 @@ import pytest
 from llama_gui.bridge.fit_adviser import FitAdviser
 from llama_gui.bridge.model_shelf import ShelfItem
 from llama_gui.library.fit import Machine
+from llama_gui.library.hub import FoundModel
 from llama_gui.library.model_shape import ModelShape
-from llama_gui.ui.models.contents import shelf_content, shelf_row
+from llama_gui.ui.models.contents import found_row, shelf_content, shelf_row
 from llama_gui.vocabulary import ModelEntry
 
 SHAPE = ModelShape(128256, 2048, 8192, 16, 32, 8, 64, is_tied=True)
@@ -33,6 +34,18 @@ def test_a_file_in_few_bits_is_advised_as_the_engine_takes_it(qapp, path: str, h
     pace = adviser.best(SHAPE, 0, want if has_kernels else "").tokens_per_second
     assert f"{pace:.0f}" in row.note
     assert shelf_row(replace(item, shape=None), adviser, "").note == ""
+    assert adviser.close()
+
+
+def test_a_find_of_gguf_files_is_judged_by_the_one_that_is_proposed(qapp):
+    machine = Machine(32 * 10**9, 24 * 10**9, has_kernels=True, bandwidth=2e10)
+    adviser = FitAdviser(machine=lambda _bandwidth: machine, bandwidth=lambda: 1e10)
+    found = FoundModel("owner/name", "llama", 3 * 10**9, "mit", False, 1, 1, None, True, False)
+    shape = ModelShape.guess(3 * 10**9, "owner/name")
+    for gguf, stored in ((True, "int4"), (False, "")):
+        pace = adviser.best(shape, 0, stored).tokens_per_second
+        assert found_row(found, adviser, gguf=gguf).note == f"about {pace:.0f} tok/s"
+    assert found_row(found, adviser, gguf=True).note != found_row(found, adviser).note
     assert adviser.close()
 
 

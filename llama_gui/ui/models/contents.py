@@ -11,7 +11,7 @@ from llama_gui.library.catalog import CatalogEntry, CatalogFile
 from llama_gui.library.fit import Fit, counted_tokens
 from llama_gui.library.gguf_kind import gguf_dtype, gguf_kind
 from llama_gui.library.model_shape import ModelShape
-from llama_gui.library.plan import named_gguf
+from llama_gui.library.plan import GGUF_PREFERENCE, named_gguf
 from llama_gui.ui.models.catalog_words import described
 from llama_gui.ui.models.detail_pane import FileChoice, PaneContent
 from llama_gui.ui.models.row_list import ModelRow
@@ -126,8 +126,8 @@ def _weights_fact(shape: ModelShape | None) -> list[tuple[str, str]]:
     return [(translate("Models", "Weights"), translate("Models", "FP8: eight bits each, converted when it is loaded"))]
 
 
-def found_row(found: "FoundModel", adviser: FitAdviser) -> ModelRow:
-    """A find of the search in the list."""
+def found_row(found: "FoundModel", adviser: FitAdviser, *, gguf: bool = False) -> ModelRow:
+    """A find of the search in the list. `gguf`: its GGUF files are meant, of which one in few bits is proposed."""
     owner, _, name = found.repo.partition("/")
     facts = [plain(owner, 40)]
     facts += [count_words(found.parameters)] if found.parameters else []
@@ -136,7 +136,8 @@ def found_row(found: "FoundModel", adviser: FitAdviser) -> ModelRow:
     facts += [translate("Models", "licence to accept")] if found.is_gated else []
     facts += [downloads_words(found.downloads)]
     shape = ModelShape.guess(found.parameters, found.repo, is_fp8=found.is_fp8) if found.parameters else None
-    fit = adviser.best(shape) if shape else None
+    stored = gguf_dtype(GGUF_PREFERENCE[0].upper()) if gguf and found.has_gguf else ""
+    fit = adviser.best(shape, 0, stored) if shape else None
     note, role = (short_verdict(fit), _note_role(fit)) if fit else ("", "muted")
     return ModelRow(found.repo, plain(name, 100), " · ".join(facts), "", note, role)
 

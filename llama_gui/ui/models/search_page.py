@@ -220,7 +220,8 @@ class SearchPage(ModelPage):
             self.pane.show_content(replace(content, actions=self._actions(self._details[repo])))
 
     def _show_rows(self) -> None:
-        self._rows = [found_row(found, self.desk.adviser) for found in self._found.values()]
+        gguf = self.form.currentData()
+        self._rows = [found_row(found, self.desk.adviser, gguf=gguf) for found in self._found.values()]
         self.show_states(self._rows)
 
     def show_current(self) -> None:
