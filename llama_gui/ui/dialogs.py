@@ -55,6 +55,11 @@ _MORE_KEYS = (
         QT_TRANSLATE_NOOP("KeysDialog", "Delete what is chosen there"),
         QT_TRANSLATE_NOOP("KeysDialog", "Ctrl+Del"),
     ),
+    (
+        "Help",
+        QT_TRANSLATE_NOOP("KeysDialog", "Menu of what has the keyboard"),
+        QT_TRANSLATE_NOOP("KeysDialog", "Shift+F10"),
+    ),
 )
 _MOST_FOUND = 100
 _COLUMNS = (

@@ -1412,6 +1412,14 @@
         <translation>Strg+Entf</translation>
     </message>
     <message>
+        <source>Menu of what has the keyboard</source>
+        <translation>Menü dessen, was die Tastatur hat</translation>
+    </message>
+    <message>
+        <source>Shift+F10</source>
+        <translation>Umschalt+F10</translation>
+    </message>
+    <message>
         <source>Ctrl or Shift + click</source>
         <translation>Strg oder Umschalt + Klick</translation>
     </message>
