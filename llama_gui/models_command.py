@@ -150,17 +150,19 @@ def _offer(paths: Paths) -> int:
 def _search(words: str) -> int:
     from llama_gui.library.hub import Hub  # the hub's client takes a second to import
 
-    page = Hub(signed_in_access()).search(words)
-    if not page.models:
+    hub = Hub(signed_in_access())
+    found = {model.repo: model for gguf in (True, False) for model in hub.search(words, gguf=gguf).models}
+    if not found:
         print("The hub has nothing of that name that we run. Try fewer words.", file=sys.stderr)
         return 0
-    rows = [("Repository", "Parameters", "Licence", "Downloads")]
-    for model in page.models:
+    rows = [("Repository", "Files", "Parameters", "Licence", "Downloads")]
+    for model in sorted(found.values(), key=lambda model: -model.downloads):
         licence = (model.licence or "?") + (", to be accepted" if model.is_gated else "")
         count = _count(model.parameters) + (", in FP8" if model.is_fp8 else "")
-        rows.append((model.repo, count, licence, f"{model.downloads:,}"))
+        form = "GGUF" if model.has_gguf else "safetensors"
+        rows.append((model.repo, form, count, licence, f"{model.downloads:,}"))
     _print_table(rows)
-    print("Fetch one with: llama-gui download REPOSITORY", file=sys.stderr)
+    print("Fetch one with: llama-gui download REPOSITORY (of GGUF files one: REPOSITORY:Q4_K_M)", file=sys.stderr)
     return 0
 
 

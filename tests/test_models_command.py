@@ -249,8 +249,15 @@ def test_search_lists_what_we_can_run(fake_hub: FakeHub, capsys, profile: Path, 
     in_fp8 = info(safetensors={"parameters": {"F8_E4M3": 8 * 10**9}, "total": 8 * 10**9})
     in_fp8["config"]["quantization_config"] = {"quant_method": "fp8"}
     fake_hub.add("a/two", model_files(), info=in_fp8)
+    told = {"tags": ["gguf"], "gguf": {"architecture": "llama", "total": 10**9}, "downloads": 5678}
+    fake_hub.add("a/b-GGUF", {"b-Q6_K.gguf": b"x"}, info=told)
     status, out, _ = models(capsys, profile, "--search", "a/")
     assert status == 0
+    assert [line.split()[:2] for line in out.splitlines()[:3]] == [
+        ["Repository", "Files"],
+        ["a/b-GGUF", "GGUF"],
+        ["a/one", "safetensors"],
+    ]
     assert "a/one" in out
     assert [line.split()[0] for line in out.splitlines() if "8.00 billion, in FP8" in line] == ["a/two"]
     assert "1,234" in out
