@@ -368,6 +368,12 @@ def test_models_have_a_menu_and_keys_in_the_list(open_starter: OpenWindow, qtbot
     into(shelf.list)
     qtbot.keyClick(shelf.list, Qt.Key.Key_Delete)
     assert shelf.pane._hint.text() == "The starter model comes with llama-gui and cannot be deleted."
+    models.resize(500, 460)  # where the list or the pane has room
+    shelf.show_list()
+    assert not shelf.pane.isVisible()
+    into(shelf.list)
+    qtbot.keyClick(shelf.list, Qt.Key.Key_Delete)
+    assert shelf.pane._hint.isVisible()
 
 
 def test_who_searches_finds_gguf_files_first_and_the_other_form_by_a_button(

@@ -98,7 +98,7 @@ class ModelPage(QWidget):
         layout.addWidget(self.pane, 6)
         self._arrange()
         self.list.chosen.connect(self._on_chosen)
-        self.list.clicked.connect(self._on_clicked)
+        self.list.clicked.connect(self.show_pane)
         self.list.opened.connect(self._on_opened)
         self.list.menu_wanted.connect(self._show_menu)
         self.pane.acted.connect(self.act)
@@ -194,7 +194,8 @@ class ModelPage(QWidget):
         self.show_current()
 
     @Slot()
-    def _on_clicked(self) -> None:
+    def show_pane(self) -> None:
+        """Show what is said of the current row, where only one has room."""
         if self._is_narrow:
             self._is_pane_wanted = True
             self._arrange()
@@ -204,6 +205,6 @@ class ModelPage(QWidget):
     def _on_opened(self, _key: str) -> None:
         """Enter or a double click: what the main button does, unless that costs gigabytes."""
         if self._is_narrow:
-            self._on_clicked()
+            self.show_pane()
         elif "open" in self.pane.buttons:
             self.act("open")

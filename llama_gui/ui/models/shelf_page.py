@@ -154,6 +154,7 @@ class ShelfPage(ModelPage):
         elif item is not None and action is not None:
             self._hints[item.entry.path] = action.why_not
             self.show_current()
+            self.show_pane()
 
     def act(self, name: str) -> None:
         """A button of the pane."""
