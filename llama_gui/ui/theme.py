@@ -224,9 +224,10 @@ def style_sheet(theme: Theme) -> str:
     QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
     QPushButton {{
         background: {theme.raised}; border: 1px solid {theme.line}; border-radius: 6px; padding: 6px 16px;
-        min-width: 56px; }}
+        min-width: 56px; outline: none; }} /* else Fusion paints a second ring inside */
     QPushButton:hover {{ background: {theme.hover}; }}
-    QPushButton:focus, QPushButton:default {{ border-color: {theme.accent}; }}
+    QPushButton:default {{ border-color: {theme.accent}; }} /* what Enter presses */
+    QPushButton:focus {{ border: 2px solid {theme.accent}; padding: 5px 15px; }}
     QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; button-layout: 3; }} /* Cancel first, as in our forms */
     QComboBox QAbstractItemView {{
         background: {theme.raised}; border: 1px solid {theme.line}; padding: 4px; outline: none;

@@ -1,8 +1,9 @@
 """Every text can be read on every ground it stands on."""
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette, QTextLayout
-from PySide6.QtWidgets import QCheckBox, QRadioButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QPushButton, QRadioButton, QVBoxLayout, QWidget
 
 from llama_gui.ui.theme import DARK, LIGHT, apply_theme, code_font, theme_of
 
@@ -70,3 +71,29 @@ def test_signs_of_code_are_drawn_as_they_are_typed(qapp):
 
     for signs in ("->", "!=", "=>", "<="):
         assert glyphs(signs) == [glyph for sign in signs for glyph in glyphs(sign)]
+
+
+def test_a_button_with_the_keyboard_has_one_ring_and_is_told_from_the_one_that_enter_presses(qapp, qtbot):
+    apply_theme(qapp, "light")
+    dialog = QDialog()
+    layout = QVBoxLayout(dialog)
+    first, enter = QPushButton(""), QPushButton("")
+    for button in (first, enter):
+        button.setAutoDefault(False)
+        layout.addWidget(button)
+    enter.setDefault(True)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitActive(dialog)
+    first.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(first.hasFocus)
+    accent, ground = theme_of(first).color("accent"), theme_of(first).color("raised")
+
+    def across(button: QPushButton) -> list[QColor]:
+        picture, middle = button.grab().toImage(), button.height() // 2
+        return [picture.pixelColor(x, middle) for x in range(button.width() // 2)]
+
+    assert across(first)[:2] == [accent, accent]
+    assert set(map(QColor.name, across(first)[3:])) == {ground.name()}
+    assert across(enter)[0] == accent
+    assert across(enter)[1] == ground
