@@ -49,7 +49,8 @@ def _when(response: httpx2.Response) -> str:
     wait = _seconds(str(response.headers.get("retry-after", ""))[:40])
     if wait is None or wait > _LONGEST_S:
         return "Try again later, or choose another model."
-    return f"Try again in {wait} s." if wait <= _FEW_S else f"Try again in {math.ceil(wait / 60)} min."
+    # No line ends between a number and its unit.
+    return f"Try again in {wait}\u00a0s." if wait <= _FEW_S else f"Try again in {math.ceil(wait / 60)}\u00a0min."
 
 
 def _seconds(text: str) -> int | None:

@@ -6158,12 +6158,12 @@
         <translation>{0} kann gerade nicht antworten (Status {1}). {2}</translation>
     </message>
     <message>
-        <source>Try again in {0} min.</source>
-        <translation>Versuche es in {0} min noch einmal.</translation>
+        <source>Try again in {0} min.</source>
+        <translation>Versuche es in {0} min noch einmal.</translation>
     </message>
     <message>
-        <source>Try again in {0} s.</source>
-        <translation>Versuche es in {0} s noch einmal.</translation>
+        <source>Try again in {0} s.</source>
+        <translation>Versuche es in {0} s noch einmal.</translation>
     </message>
     <message>
         <source>Try again later, or choose another model.</source>

@@ -181,9 +181,9 @@ def test_half_an_answer_is_kept_and_says_why(talk: Talk, stream: bytes, words: s
     [
         (json_reply({"error": {"message": "Incorrect API key"}}, 401), ["does not take the key", "Incorrect API key"]),
         (json_reply({"error": {"message": "model not found"}}, 404), ["does not know this model", "model not found"]),
-        (json_reply({"error": "busy"}, 429, Retry_After="7"), ["too much to do", "Try again in 7 s. It says: busy"]),
+        (json_reply({"error": "busy"}, 429, Retry_After="7"), ["too much to do", "in 7\u00a0s. It says: busy"]),
         (json_reply({"error": "busy"}, 429), ["too much to do", "Try again later, or choose another model."]),
-        (json_reply({"error": "loading"}, 503, Retry_After="150"), ["just now (status 503). Try again in 3 min."]),
+        (json_reply({"error": "loading"}, 503, Retry_After="150"), ["just now (status 503). Try again in 3\u00a0min."]),
         (reply(b"", 503, Retry_After="Fri, 31 Dec 1999 23:59:59 GMT"), ["just now (status 503). Try again later"]),
         (reply(b"", 529, Retry_After="9" * 30), ["just now (status 529). Try again later"]),
         (json_reply({"object": "error", "message": "too long"}, 400), ["status 400", "too long"]),
@@ -210,7 +210,7 @@ def test_refusals_say_who_and_why(talk: Talk, said: bytes, words: list[str]):
 def test_a_server_that_names_an_hour_is_understood(talk: Talk):
     coming = format_datetime(datetime.now(UTC) + timedelta(minutes=10), usegmt=True)
     error = error_of(talk(json_reply({}, 503, Retry_After=coming))[0].generate(HI))
-    assert "Try again in 10 min." in error
+    assert "Try again in 10\u00a0min." in error
 
 
 def test_a_redirect_is_not_followed_and_the_key_stays(talk: Talk):
