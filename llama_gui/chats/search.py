@@ -130,14 +130,18 @@ def _rows(db: sqlite3.Connection, match: str, limit: int) -> Iterable[tuple[Any,
 
 
 def _joined(titles: list[tuple[Any, ...]], messages: list[tuple[Any, ...]], room: int) -> list[tuple[Any, ...]]:
-    """Titles and messages as one list, in which the newest message of a chat stands for its title."""
+    """Titles and messages as one list, in which the newest message of a chat stands for its title.
+
+    A message of which all is in the title, as of most chats the first, is not told again.
+    """
     newest: dict[str, tuple[Any, ...]] = {}
     for row in messages:
         newest.setdefault(row[0], row)
     count = min(len(titles), (room + 1) // 2)
     while True:
         first = [newest.get(row[0], row) for row in titles[:count]]
-        others = [row for row in messages if row not in first]
+        told = {(row[0], row[2]) for row in first}
+        others = [row for row in messages if row not in first and (row[0], " ".join(row[3].split())) not in told]
         free = room - count - len(others)
         if free <= 0 or count == len(titles):
             return [*first, *others][:room]

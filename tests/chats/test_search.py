@@ -88,6 +88,15 @@ def test_a_chat_with_the_words_in_its_title_and_in_messages_is_one_find_first(st
     assert (hits[0].snippet, hits[0].words) == ("again kites", "kites")
 
 
+def test_a_message_that_is_the_title_is_not_told_again(store: ChatStore):
+    say(store, "m1", "How do kites\nfly?", "one", "How do kites fly?")
+    assert found(store, "kites") == ["m1"]
+    say(store, "m2", "Kites fly by the wind.", "one")
+    assert found(store, "kites") == ["m2"]
+    say(store, "m3", "How do kites fly?", "two", "Birds")
+    assert found(store, "kites") == ["m2", "m3"]
+
+
 @pytest.mark.parametrize("limit", range(1, 15))
 def test_titles_and_messages_share_the_room_and_leave_none(store: ChatStore, limit: int):
     for number in range(9):
