@@ -130,6 +130,14 @@ def test_it_is_read_while_it_is_open(fresh, session):
     assert session.words.cancelled == 1
 
 
+def test_the_button_is_no_wider_while_it_is_read(fresh, qtbot):
+    close = next(button for button in fresh.findChildren(QPushButton) if button.text() == "Close")
+    assert fresh.bar.isVisible()
+    qtbot.waitUntil(lambda: fresh.bar.width() > 100)
+    assert close.width() == close.sizeHint().width()
+    assert fresh.state.width() > fresh.width() / 2
+
+
 def test_why_it_cannot_be_read(fresh, session):
     session.words.failed.emit("The model is gone.")
     assert fresh.state.text() == "The model is gone."

@@ -110,7 +110,10 @@ class WordDialog(QDialog):
         told.addStretch(1)
         told.addWidget(self.state)
         self.bar.setMaximumWidth(_BAR)
-        told.addWidget(self.bar)
+        line = QHBoxLayout()  # alone in the column it would limit that, too, and the button would take the rest
+        line.addWidget(self.bar, 1000)
+        line.addStretch(1)
+        told.addLayout(line)
         foot.addLayout(told, 1)
         foot.addWidget(close, 0, Qt.AlignmentFlag.AlignBottom)
         layout = QVBoxLayout(self)
