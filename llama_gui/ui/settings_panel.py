@@ -265,7 +265,13 @@ class SettingsPanel(Surface):
 
     def show_server_defaults(self) -> None:
         """Show that a server decides what is not sent to it. A seed is drawn here or there, at random in any case."""
-        words = self.tr("the server’s default")
+        self._name_defaults(self.tr("the server’s default"))
+
+    def show_unknown_defaults(self) -> None:
+        """Show that the model decides, which recommends something once it is loaded."""
+        self._name_defaults(self.tr("the model’s default"))
+
+    def _name_defaults(self, words: str) -> None:
         for name, row in self.rows.items():
             if isinstance(row, ParameterRow) and row.spec.of_sampling:
                 row.set_default(None, "" if name == "seed" else words)

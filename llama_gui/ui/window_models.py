@@ -342,6 +342,8 @@ class WindowModels(QObject):
         self._picker.set_model(self.name_of(key), key, info)
         if is_remote(key):
             self._panel.show_server_defaults()
+        elif info is None and key:
+            self._panel.show_unknown_defaults()
         else:
             self._panel.show_defaults(info.sampling if info else DEFAULT_SAMPLING)
         engine = models.engine_of(key)

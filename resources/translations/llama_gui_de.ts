@@ -2982,6 +2982,10 @@
         <source>the server’s default</source>
         <translation>Vorgabe des Servers</translation>
     </message>
+    <message>
+        <source>the model’s default</source>
+        <translation>Vorgabe des Modells</translation>
+    </message>
 </context>
 <context>
     <name>Sheet</name>

@@ -377,6 +377,8 @@ def test_an_unloaded_model_comes_back_with_the_next_message(window: MainWindow, 
     window.panel.picker.unload_wanted.emit(STARTER)
     qtbot.waitUntil(lambda: not window._host.models._threads, timeout=SECONDS)
     assert "not in memory" in window.status.costs.text()
+    temperature = window.panel.rows["temperature"].edit
+    assert temperature.text() == "the model’s default"  # which it tells when it is there
     assert window.panel.picker.text() == "Starter model"
     assert tab.composer.edit.placeholderText() == "Message Starter model …", "it is this one that will answer"
     answer(qtbot, tab, "And now?")

@@ -41,6 +41,8 @@ def test_defaults_are_the_models(panel):
 
 
 def test_what_a_server_is_not_sent_has_no_number(panel):
+    panel.show_unknown_defaults()
+    assert panel.rows["temperature"].edit.text() == "the model’s default"
     panel.show_server_defaults()
     assert panel.rows["temperature"].edit.text() == "the server’s default"
     assert panel.rows["seed"].edit.text() == "random · Default"
