@@ -44,10 +44,14 @@ def _run(options: argparse.Namespace, paths: Paths) -> int:
         return _prune(named, here.folders, queued, is_sure=options.yes)
     if options.verify is not None:
         return _verify(here.entries if options.verify is True else [here.named(options.verify)])
-    rows = [(e.name, in_words(e.size), _day(note_of(here.notes, e.path).last_used), e.path) for e in here.entries]
+    rows = [(_named(e), in_words(e.size), _day(note_of(here.notes, e.path).last_used), e.path) for e in here.entries]
     _print_table([("Name", "Size", "Last used", "Place"), *rows])
     _tell_leftovers(find_leftovers(here.folders))
     return 0
+
+
+def _named(entry: ModelEntry) -> str:
+    return f"{entry.name} (for embeddings)" if entry.embeds else entry.name
 
 
 def _tell_leftovers(leftovers: Sequence[Leftover]) -> None:

@@ -47,6 +47,13 @@ def test_the_list_names_size_and_place(capsys, profile: Path):
     assert str(profile / "models" / "Mine") in out
 
 
+def test_the_list_says_which_models_do_not_write(capsys, profile: Path):
+    modules = [{"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}]
+    (profile / "models" / "Mine" / "modules.json").write_text(json.dumps(modules))
+    _, out, _ = models(capsys, profile)
+    assert "Mine (for embeddings)" in [line.split("  ")[0] for line in out.splitlines()]
+
+
 def test_folders_that_the_window_has_added_are_listed_too(capsys, profile: Path, tmp_path: Path):
     make_model(tmp_path / "disk" / "Added")
     make_model(tmp_path / "Opened")

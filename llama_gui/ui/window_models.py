@@ -1,5 +1,6 @@
 """The window's models: which one each tab has, which are loaded for them, and what is done where one does not come."""
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.load_planner import LoadPlanner
+from llama_gui.errors import ModelError
+from llama_gui.library import shelf
 from llama_gui.settings import UserSettings
 from llama_gui.ui.chat_tab import ChatTab
 from llama_gui.ui.deck import TabDeck
@@ -165,7 +168,13 @@ class WindowModels(QObject):
 
     @Slot(str)
     def choose(self, key: str) -> None:
-        """Let the tab in front have a model, and new chats, too. The other tabs keep theirs."""
+        """Let the tab in front have a model, and new chats, too. The other tabs keep theirs.
+
+        One that cannot chat is only loaded: other programs can ask it then.
+        """
+        if self._embeds(key):
+            self._host.models.load(key)
+            return
         tab = self._deck.current()
         if tab is None or not key:
             return
@@ -182,6 +191,13 @@ class WindowModels(QObject):
             self._former[key].models[tab.session.chat_id] = former
         self._host.load(key)
         self.show()
+
+    def _embeds(self, key: str) -> bool:
+        entry = self._listed.get(key)
+        if entry is None and key and not is_remote(key):  # it was downloaded, or opened, just now
+            with contextlib.suppress(ModelError):
+                entry = shelf.describe(Path(key))
+        return entry is not None and entry.embeds
 
     @Slot()
     def show_options(self) -> None:

@@ -2017,6 +2017,14 @@
         <source>Original weights</source>
         <translation>Ursprüngliche Gewichte</translation>
     </message>
+    <message>
+        <source>for embeddings</source>
+        <translation>für Embeddings</translation>
+    </message>
+    <message>
+        <source>It turns texts into vectors, by which other programs search. It does not chat.</source>
+        <translation>Es macht aus Texten Vektoren, mit denen andere Programme suchen. Es chattet nicht.</translation>
+    </message>
 </context>
 <context>
     <name>ModelsWindow</name>
@@ -3103,6 +3111,10 @@
     <message>
         <source>All is well as far as can be told: nobody knows the checksums of these files.</source>
         <translation>Alles in Ordnung, soweit man das sagen kann: Die Prüfsummen dieser Dateien kennt niemand.</translation>
+    </message>
+    <message>
+        <source>Load for other programs</source>
+        <translation>Für andere Programme laden</translation>
     </message>
 </context>
 <context>

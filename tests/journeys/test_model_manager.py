@@ -20,10 +20,11 @@ from llama_gui.ui.models import shelf_page
 from llama_gui.ui.models.row_list import ROW_MARGIN
 from llama_gui.ui.models.window import ModelsWindow
 from llama_gui.ui.sizes import size_text
-from llama_gui.vocabulary import SamplingParams
+from llama_gui.vocabulary import STARTER, SamplingParams
 from tests.fakes.fake_hub import FakeHub, Fault, model_files, weights_file
 from tests.fakes.fp8_folders import LAYOUTS, write_fp8
 from tests.fakes.gguf_files import write_gguf
+from tests.fakes.tiny_embedder import write_tiny_embedder
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.journeys.conftest import RESOURCES, OpenWindow
 from tests.journeys.driving import ask, name_it, trigger
@@ -327,6 +328,23 @@ def test_manage_models_begins_at_the_model_of_the_chat_in_front(open_starter: Op
     open_models(window, "shelf")
     assert models.shelf.list.current_key() == str(tmp_path / "models" / "second")
     qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+
+
+@pytest.mark.qt_log_ignore("^This plugin does not support")
+def test_a_model_for_embeddings_is_loaded_for_other_programs(open_starter: OpenWindow, qtbot: QtBot, tmp_path: Path):
+    folder = str(write_tiny_embedder(tmp_path / "models" / "embedder"))
+    window = open_starter()
+    qtbot.waitUntil(lambda: window._host.state == "ready", timeout=SECONDS)
+    models = open_models(window, "shelf")
+    qtbot.waitUntil(lambda: models.shelf.list.rows.rowCount() == 2, timeout=SECONDS)
+    models.shelf.list.select(folder)
+    assert "It does not chat" in models.shelf.pane.content.lead  # type: ignore[union-attr]
+    load = models.shelf.pane.buttons["open"]
+    assert load.text() == "Load for other programs"
+    press(qtbot, load)
+    qtbot.waitUntil(lambda: window._host.models.state_of(folder) == "ready", timeout=SECONDS)
+    assert window._host.current == STARTER
+    assert window.deck.current().session.model == STARTER  # type: ignore[union-attr]
 
 
 @pytest.mark.qt_log_ignore("^This plugin does not support")

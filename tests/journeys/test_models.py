@@ -410,5 +410,7 @@ def test_a_model_for_embeddings_is_not_offered_and_says_why_it_does_not_answer(
     tab = window.deck.current()
     choose(window, str(folder))
     wait_for(qtbot, window, str(folder))
+    assert tab.session.model == STARTER
+    tab.session.set_settings(replace(tab.session.settings, model=str(folder)))
     ask(qtbot, tab, "Hello?")
     qtbot.waitUntil(lambda: "turns texts into vectors" in tab.notice.text(), timeout=SECONDS)

@@ -204,6 +204,7 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
     used = day_words(item.last_used)
     facts = [size_words(entry.size)]
     facts += [_FP8] if item.shape and item.shape.is_fp8 else []
+    facts += [translate("Models", "for embeddings")] if entry.embeds else []
     facts += [translate("Models", "comes with llama-gui")] if entry.is_starter else []
     facts += [item.keeper] if item.keeper else []
     facts += [translate("Models", "last used {}").format(used)] if used else []
@@ -231,10 +232,12 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     facts.append((translate("Models", "Place"), plain(entry.path, 1000)))
     facts += [(translate("Models", "Kept by"), item.keeper)] if item.keeper else []
     stored = gguf_dtype(gguf_kind(entry.path))
-    lead = translate("Models", "The small model that comes with llama-gui, to try it with.")
+    lead = translate("Models", "The small model that comes with llama-gui, to try it with.") if entry.is_starter else ""
+    if entry.embeds:
+        lead = translate("Models", "It turns texts into vectors, by which other programs search. It does not chat.")
     return PaneContent(
         title=plain(entry.name),
-        lead=lead if entry.is_starter else "",
+        lead=lead,
         warning=_unread_words(item.unread) if item.unread else "",
         facts=tuple(facts),
         fits=adviser.fits(shape, item.context, entry.key) if shape else (),

@@ -132,6 +132,7 @@ class ShelfPage(ModelPage):
         entry = item.entry
         is_open = entry.key == self._current
         text = self.tr("Already open") if is_open else self.tr("Open")
+        text = self.tr("Load for other programs") if entry.embeds else text
         checking = self._checking == entry.path
         made = [
             PaneAction("open", text, main=True, enabled=not is_open),
