@@ -3,7 +3,8 @@
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PureWindowsPath
 from typing import Any, NamedTuple, Protocol, Self
@@ -29,6 +30,8 @@ Those of older files come first."""
 
 _PICTURE_PARTS = ("vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector.")
 """Prefixes of the vision network's weights, which are not read."""
+
+_OF_LAYER = re.compile(r"(model\.layers\.[0-9]+\.)(.+)(\.(?:weight|bias))", re.ASCII)
 
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _NETWORK, _HEAD = "model.", "lm_head."
@@ -80,8 +83,7 @@ class Checkpoint:
     `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading. `text_only`:
     the vision network is left aside, and the text network's weights have the names that they have in a checkpoint of
     their own. `paired_heads`: of how many heads the rows of a weight are, where they are in pairs; see `in_halves`.
-    `is_headless`: the projection to the vocabulary is left aside. Files that were written without it have shorter names
-    for the other weights.
+    `part_names`: see `Family`.
 
     Raises:
         ModelNotFoundError: there is no weight file, or a shard that the index names is missing.
@@ -96,13 +98,13 @@ class Checkpoint:
         *,
         text_only: bool = False,
         paired_heads: Mapping[str, int] | None = None,
-        is_headless: bool = False,
+        part_names: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = folder
         self._on_read = on_read
         self._text_only = text_only
         self._paired_heads = paired_heads or {}
-        self._is_headless = is_headless
+        self._part_names = part_names or {}
         self._stack = ExitStack()
         self._files: dict[str, tuple[Path, Any, str]] = {}
         """The file, its handle, and what the weight is called there."""
@@ -127,8 +129,7 @@ class Checkpoint:
             name = _text_name(stored) if self._text_only else stored
             if name is None or (self._is_headless and name.startswith(_HEAD)):
                 continue
-            if self._is_headless and not name.startswith(_NETWORK):
-                name = _NETWORK + name
+            name = with_parts(name, self._part_names)
             if name in self._files:
                 raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {brief(name)}. {AGAIN}")
             self._files[name] = (file, handle, stored)
@@ -172,33 +173,31 @@ class Checkpoint:
             BrokenModelError: weights are missing or have another shape.
             UnsupportedModelError: there are weights that the network has no place for, or in a quantised dtype.
         """
-        missing = sorted(expected.keys() - self._files.keys())
+        theirs = {ours: stored for stored, ours in self._part_names.items()}
+        missing = sorted(with_parts(name, theirs) for name in expected.keys() - self._files.keys())
         if missing:
             raise BrokenModelError(f"{self.folder}: {brief_list(missing)} missing from the weight files. {AGAIN}")
         for name, shape in expected.items():
             self._check_one(name, shape, (others[name],) if others and name in others else tuple(_DTYPES))
         surplus = sorted(n for n in self._files.keys() - expected.keys() if not n.endswith(tuple(ignored_suffixes)))
         if surplus:
+            stored = brief_list([self._files[name][2] for name in surplus])
             raise UnsupportedModelError(
-                f"{self.folder}: the weight files hold {brief_list(surplus)} that a network of this architecture has "
-                "no place for, so its answers would be wrong."
+                f"{self.folder}: the weight files hold {stored} that a network of this architecture has no place "
+                "for, so its answers would be wrong."
             )
 
     def _check_one(self, name: str, shape: Shape, dtypes: Sequence[str]) -> None:
         file, found, dtype = self.stored(name)
         if found != shape:
             raise BrokenModelError(
-                f"{file}: {name} has the shape {shown(list(found))}, but config.json asks for {list(shape)}. "
+                f"{file}: {stored} has the shape {shown(found.get_shape())}, but config.json asks for {list(shape)}. "
                 "The files belong to different models, or one of them is damaged."
             )
-        if dtype not in dtypes:
-            raise UnsupportedModelError(f"{file}: {name} is stored as {dtype}. Supported: {', '.join(dtypes)}.")
-
-    def stored(self, name: str) -> StoredWeight:
-        """What the header of its file says of the weight `name`. KeyError: there is none."""
-        file, handle, stored = self._files[name]
-        found = handle.get_slice(stored)
-        return StoredWeight(file, tuple(found.get_shape()), found.get_dtype())
+        if found.get_dtype() not in dtypes:
+            raise UnsupportedModelError(
+                f"{file}: {stored} is stored as {found.get_dtype()}. Supported: {', '.join(dtypes)}."
+            )
 
     def tensor(self, name: str, part: int | None = None) -> Tensor:
         """The weight `name` in the file's dtype, on CPU. It may be a view of the file: convert or copy it.
@@ -249,6 +248,12 @@ class Checkpoint:
     def rows(self, name: str, part: int | None = None) -> WeightRows:
         """The matrix `name` as it is stored, a view of the file; raises what `tensor` raises."""
         return WeightRows.of(self.tensor(name, part))
+
+
+def with_parts(name: str, parts: Mapping[str, str]) -> str:
+    """`name`, where it is that of a weight or bias of a part of a layer, with what `parts` calls that part."""
+    match = _OF_LAYER.fullmatch(name) if parts else None
+    return name if match is None else f"{match[1]}{parts.get(match[2], match[2])}{match[3]}"
 
 
 def _text_name(stored: str) -> str | None:

@@ -1,7 +1,8 @@
 """config.json and generation_config.json, read into values. What we do not run is refused by name, never guessed."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -54,8 +55,10 @@ class NetworkConfig:
     mlp_bias: bool
     qk_norm: bool
     """Each head of queries and keys is normed before it is rotated; see `whole_qk_norm`."""
-    fused: bool
-    """The files hold queries, keys and values in one weight, and gate and up in another."""
+    fuses_heads: bool
+    """The files hold queries, keys and values in one weight."""
+    fuses_mlp: bool
+    """The files hold gate and up in one weight."""
     paired: bool
     """The files hold the rows of queries and keys in pairs; see `weight_rows.in_halves`."""
     sliding_window: int | None
@@ -90,6 +93,8 @@ class NetworkConfig:
     """In the place of every MLP; None: there are none."""
     has_sinks: bool = False
     """Each head has a logit that takes part in the softmax of its scores, and stands for no value (gpt-oss)."""
+    part_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """See `Family.part_names`."""
     stored_kind: str = ""
     """The type that the files hold the experts in, by GGUF's names; "": they are plain (gpt-oss)."""
     fp8: Fp8Config | None = None
@@ -160,6 +165,8 @@ def network_config(fields: Fields) -> NetworkConfig:
         fields = _text_part(fields)
         family = _text_family(fields, family)
     fields = _with_defaults(fields, family)
+    if family.is_hybrid:
+        fields = _as_granite_4(fields)
     _refuse_options(fields, family)
     heads = fields.integer("num_attention_heads")
     hidden = fields.integer("hidden_size")
@@ -188,7 +195,8 @@ def network_config(fields: Fields) -> NetworkConfig:
         out_bias=out_bias,
         mlp_bias=mlp_bias,
         qk_norm=family.qk_norm,
-        fused=family.fused,
+        fuses_heads=family.fuses_heads,
+        fuses_mlp=family.fuses_mlp,
         paired=family.paired,
         sliding_window=window,
         sliding_layers=sliding,
@@ -198,7 +206,8 @@ def network_config(fields: Fields) -> NetworkConfig:
         dtype=_dtype(fields),
         eos_token_ids=fields.token_ids("eos_token_id"),
         post_norms=family.norms_outputs,
-        pre_norms=not family.norms_outputs,
+        pre_norms=family.norms_inputs,
+        part_names=family.part_names,
         whole_qk_norm=family.whole_qk_norm,
         experts=None if family.experts is None else read_experts(fields, family.experts, layers=layers),
         fp8=None if family.has_sinks else read_fp8(fields),
@@ -209,6 +218,25 @@ def network_config(fields: Fields) -> NetworkConfig:
     if family.has_sinks:
         return _as_gpt_oss(config, fields)
     return _multiplied(config, fields) if family.multiplies else config
+
+
+def _as_granite_4(fields: Fields) -> Fields:
+    """Its shared expert is the MLP, where there are no others. Raises where there are, and for Mamba's layers."""
+    kinds = fields.values.get("layer_types")
+    attention = ("attention", "full_attention")  # transformers 4 and 5
+    is_known = {
+        "layer_types": isinstance(kinds, list) and all(kind in attention for kind in kinds),
+        "num_local_experts": fields.values.get("num_local_experts") == 0,
+        "position_embedding_type": fields.values.get("position_embedding_type") == "rope",
+    }
+    unknown = next((name for name, is_so in is_known.items() if not is_so), None)
+    if unknown is None:
+        return Fields({**fields.values, "intermediate_size": fields.integer("shared_intermediate_size")}, fields.file)
+    raise UnsupportedModelError(
+        f"{fields.file}: {unknown} is {shown(fields.values.get(unknown))}, which is not supported: of Granite 4.0 only "
+        "models run whose layers are all attention (and not Mamba), without experts. Choose one without an h in its "
+        "name, such as granite-4.0-micro."
+    )
 
 
 def _biases(fields: Fields, family: Family) -> tuple[bool, bool, bool]:

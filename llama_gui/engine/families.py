@@ -22,8 +22,10 @@ class Family:
     """Each head of queries and keys is normed before it is rotated."""
     whole_qk_norm: bool = False
     """With `qk_norm`: all heads of the queries are normed as one, and all of the keys."""
+    norms_inputs: bool = True
+    """What goes into attention and MLP is normed (all but OLMo, EXAONE)."""
     norms_outputs: bool = False
-    """What attention and MLP have made is normed, and not what goes into them (OLMo, EXAONE)."""
+    """What attention and MLP have made is normed."""
     window: Literal["never", "always", "when used", "by pattern"] = "never"
     """Which layers see only the last `sliding_window` tokens.
 
@@ -38,8 +40,14 @@ class Family:
     """Where some layers have a window, only those are rotated."""
     multiplies: bool = False
     """config.json has Granite's four multipliers."""
-    fused: bool = False
-    """Checkpoints hold queries, keys and values in one weight, and gate and up in another."""
+    fuses_heads: bool = False
+    """Checkpoints hold queries, keys and values in one weight."""
+    fuses_mlp: bool = False
+    """Checkpoints hold gate and up in one weight."""
+    part_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What checkpoints call parts of a layer -> what we call them, as Llama does, where the two differ."""
+    is_hybrid: bool = False
+    """See `config._as_granite_4`."""
     paired: bool = False
     """In checkpoints, too, the two numbers of a head that are turned against each other lie side by side."""
     rotates_partly: bool = False
@@ -90,8 +98,9 @@ _GEMMA2 = Family(
 )  # fmt: skip
 
 _OLMO2 = Family(
-    "olmo2", mlp_bias=False, qk_norm=True, whole_qk_norm=True, norms_outputs=True, defaults={"rms_norm_eps": 1e-5}
-)
+    "olmo2", mlp_bias=False, qk_norm=True, whole_qk_norm=True, norms_inputs=False, norms_outputs=True,
+    defaults={"rms_norm_eps": 1e-5},
+)  # fmt: skip
 
 _GPT_OSS_ROPE = {
     "rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False,
@@ -131,6 +140,16 @@ FAMILIES: dict[str, Family] = {
     ),
     # Granite 3.0 to 3.3, the dense ones
     "GraniteForCausalLM": Family("granite", multiplies=True),
+    # Granite 4.0 micro, 1B and 350M, which have no layers but attention; the others of this name have Mamba's
+    "GraniteMoeHybridForCausalLM": Family(
+        "granitemoehybrid",
+        mlp_bias=False,
+        multiplies=True,
+        fuses_mlp=True,
+        is_hybrid=True,
+        part_names={"shared_mlp.input_linear": "mlp.gate_up_proj", "shared_mlp.output_linear": "mlp.down_proj"},
+        defaults={"num_local_experts": 8, "shared_intermediate_size": 1024},
+    ),
     # Mixtral 8x7B, 8x22B
     "MixtralForCausalLM": Family(
         "mixtral",
@@ -161,6 +180,7 @@ FAMILIES: dict[str, Family] = {
         out_bias=False,
         mlp_bias=False,
         qk_norm=True,
+        norms_inputs=False,
         norms_outputs=True,
         window="by pattern",
         rotates_windows=True,
@@ -197,7 +217,14 @@ FAMILIES: dict[str, Family] = {
     ),
     # Phi-3, Phi-3.5 mini, Phi-4, Phi-4-mini
     "Phi3ForCausalLM": Family(
-        "phi3", qkv_bias=False, out_bias=False, mlp_bias=False, window="always", fused=True, rotates_partly=True
+        "phi3",
+        qkv_bias=False,
+        out_bias=False,
+        mlp_bias=False,
+        window="always",
+        fuses_heads=True,
+        fuses_mlp=True,
+        rotates_partly=True,
     ),
     # 2B, 9B, 27B
     "Gemma2ForCausalLM": _GEMMA2,

@@ -104,9 +104,11 @@ class GgufConfig:
         config = replace(
             config,
             # The file does not say which linears have a bias: they have one where there is one.
-            qkv_bias=self._has("self_attn.q_proj.bias"),
+            qkv_bias=self._has("self_attn.q_proj.bias") or self._has("self_attn.qkv_proj.bias"),
             out_bias=self._has("self_attn.o_proj.bias"),
             mlp_bias=self._has("mlp.gate_proj.bias"),
+            fuses_heads=self._has("self_attn.qkv_proj.weight"),
+            fuses_mlp=self._has("mlp.gate_up_proj.weight"),
             experts=config.experts
             and replace(config.experts, names=replace(GGUF_NAMES, has_biases=config.experts.names.has_biases)),
             norm_shift=0.0,  # what Gemma adds to the weights of norms is in the file

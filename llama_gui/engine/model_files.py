@@ -105,14 +105,13 @@ class FolderModel(ModelFiles):
         if self.config.has_sinks:
             return GptOssCheckpoint(self._folder, on_read, is_packed=bool(self.config.stored_kind))
         paired = paired_heads(self.config) if self.config.paired else None
-        files = Checkpoint(
+        return Checkpoint(
             self._folder,
             on_read,
             text_only=self.config.reads_pictures,
             paired_heads=paired,
-            is_headless=self._embeds,
+            part_names=self.config.part_names,
         )
-        return files if self.config.fp8 is None else ScaledCheckpoint(files, self.config.fp8, paired)
 
     def source(self, precision: Precision) -> str:
         """Says what is left aside, and what is done to FP8 and to experts in MXFP4."""

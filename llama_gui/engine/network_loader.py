@@ -127,7 +127,7 @@ class NetworkLoader:
         config, prefix = self._config, f"model.layers.{layer}."
         give_memory_back()  # the scratch memory of the layer before
         attention = Attention(
-            self._fused(prefix + "self_attn.", QKV_FUSED if config.fused else QKV, config.qkv_bias),
+            self._fused(prefix + "self_attn.", QKV_FUSED if config.fuses_heads else QKV, config.qkv_bias),
             self._fused(prefix + "self_attn.", ("o_proj",), config.out_bias),
             Heads(config.num_attention_heads, config.num_key_value_heads, config.head_dim, config.rotary_dim),
             self._blocks,
@@ -161,7 +161,7 @@ class NetworkLoader:
 
     def _mlp(self, prefix: str) -> MLP | Int8MLP:
         config = self._config
-        gate_up = self._fused(prefix + "mlp.", GATE_UP_FUSED if config.fused else GATE_UP, config.mlp_bias)
+        gate_up = self._fused(prefix + "mlp.", GATE_UP_FUSED if config.fuses_mlp else GATE_UP, config.mlp_bias)
         return _mlp(gate_up, self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias), config.gate)
 
     def _experts(self, prefix: str, config: ExpertConfig) -> Experts:

@@ -23,8 +23,8 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     shapes: dict[str, Shape] = {TABLE: vocabulary, "model.norm.weight": (hidden,)}
     if not config.tie_word_embeddings:
         shapes[HEAD] = vocabulary
-    attention = {"qkv_proj": q + 2 * kv} if config.fused else {"q_proj": q, "k_proj": kv, "v_proj": kv}
-    mlp = {"gate_up_proj": 2 * inner} if config.fused else {"gate_proj": inner, "up_proj": inner}
+    attention = {"qkv_proj": q + 2 * kv} if config.fuses_heads else {"q_proj": q, "k_proj": kv, "v_proj": kv}
+    mlp = {"gate_up_proj": 2 * inner} if config.fuses_mlp else {"gate_proj": inner, "up_proj": inner}
     parts: dict[str, tuple[Shape, bool]] = {
         **{f"self_attn.{name}": ((out, hidden), config.qkv_bias) for name, out in attention.items()},
         "self_attn.o_proj": ((hidden, q), config.out_bias),

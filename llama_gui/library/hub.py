@@ -49,6 +49,7 @@ ARCHITECTURES = frozenset(
         "MixtralForCausalLM",
         "Qwen3MoeForCausalLM",
         "GraniteMoeForCausalLM",
+        "GraniteMoeHybridForCausalLM",
         "Phi3ForCausalLM",
         "Gemma2ForCausalLM",
         "Gemma3ForCausalLM",
@@ -71,6 +72,7 @@ MODEL_TYPES = frozenset(
         "mixtral",
         "qwen3_moe",
         "granitemoe",
+        "granitemoehybrid",
         "phi3",
         "gemma2",
         "gemma3",
@@ -220,6 +222,7 @@ class Hub:
         config = info.config or {}
         if any(file.path == "config.json" for file in chosen):
             config = _json_object(self._beginning(repo, info.sha or "main", "config.json")) or config
+            problem = problem or _layer_problem(found, config)
         shape = _shape(config)
         return ModelDetails(
             found=found,
@@ -418,6 +421,14 @@ def _problem(model: FoundModel) -> str:
     known = model.architecture is None or model.architecture in ARCHITECTURES | MODEL_TYPES | _GGUF_TYPES
     if not known:
         return f"{model.repo} is a {model.architecture}; we run {', '.join(sorted(ARCHITECTURES))}."
+    return ""
+
+
+def _layer_problem(model: FoundModel, config: Mapping[str, Any]) -> str:
+    """What only config.json tells: Granite 4.0 has models of one name with and without Mamba's layers."""
+    kinds = config.get("layer_types")
+    if config.get("model_type") == "granitemoehybrid" and isinstance(kinds, list) and "mamba" in kinds:
+        return f"{model.repo} has layers that are not attention (Mamba), which we do not run. Choose another model."
     return ""
 
 

@@ -25,6 +25,8 @@ _EXPERTS_OF_ALL = re.compile(r"\b(\d+)x\d+(?:\.\d+)?b\b", re.ASCII | re.IGNORECA
 _USUAL_CHOSEN = 8
 
 _GPT_OSS = "gpt_oss"
+_INNER = {"granitemoehybrid": "shared_intermediate_size"}
+"""Where the width of the MLP stands, if that is not `intermediate_size`."""
 _MIXTURES = ("mixtral", "qwen3_moe", "granitemoe", "olmoe", _GPT_OSS)
 
 
@@ -91,12 +93,12 @@ class ModelShape:
         default_head = 128 if kind in ("qwen3", "seed_oss", "ernie4_5", "ministral3", "mistral3") else hidden // heads
         default_kv_heads = {"qwen3_moe": 4, "ernie4_5": 2}.get(str(kind), heads)
         experts = _experts(config) if kind in _MIXTURES else (1, 1)
-        inner = "moe_intermediate_size" if kind in _MIXTURES and "moe_intermediate_size" in config else None
+        inner = _INNER.get(str(kind), "moe_intermediate_size" if kind in _MIXTURES else "intermediate_size")
         is_gpt_oss = kind == _GPT_OSS
         return cls(
             vocabulary=_integer(config, "vocab_size"),
             hidden=hidden,
-            inner=_integer(config, inner or "intermediate_size"),
+            inner=_integer(config, inner if inner in config else "intermediate_size"),
             layers=_integer(config, "num_hidden_layers"),
             heads=heads,
             kv_heads=_integer(config, "num_key_value_heads", default_kv_heads),

@@ -215,6 +215,30 @@ def test_what_gemma_2_cannot_have(read, changes, error, said):
         read(**GEMMA2, **changes)
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"layer_types": ["mamba", "attention", "mamba"]}, r"layer_types is \['mamba', .* Mamba.*granite-4.0-micro"),
+        ({"layer_types": ["linear_attention"]}, "layer_types"),
+        ({"layer_types": None}, "layer_types is None"),
+        ({"num_local_experts": 62}, "num_local_experts is 62, .* without experts"),
+        ({"num_local_experts": ...}, "num_local_experts is 8"),
+        ({"position_embedding_type": None}, "position_embedding_type is None"),
+    ],
+)
+def test_granite_4_with_mamba_or_experts_is_refused(read, changes, said):
+    values = {
+        "architectures": ["GraniteMoeHybridForCausalLM"],
+        "layer_types": 2 * ["attention"],
+        "num_local_experts": 0,
+        "position_embedding_type": "rope",
+        "shared_intermediate_size": 96,
+    }
+    assert read(**values).intermediate_size == 96
+    with pytest.raises(UnsupportedModelError, match=said):
+        read(**values | changes)
+
+
 def test_ernie_with_biases_is_refused(read):
     assert read(architectures=["Ernie4_5ForCausalLM"], model_type="ernie4_5", use_bias=False).paired
     with pytest.raises(UnsupportedModelError, match="use_bias is not supported"):

@@ -40,6 +40,7 @@ SHAPES_AND_DTYPES = [
         ("ministral3", "int8"),
     ),
     ("ernie", "int8"),
+    ("granite4", "int8"),
     *itertools.product(("gpt-oss",), ("float32", "bfloat16", "int8", "int4")),
     *((shape, "bfloat16/int8") for shape in ("mistral", "phi4-mini", "granite-moe", "qwen3", "gpt-oss")),
     *(("gemma3", "int8/int8"), ("tinyllama", "float32/int8")),

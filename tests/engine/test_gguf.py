@@ -17,6 +17,8 @@ from tests.fakes.gguf_files import write_gguf, write_twin
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, Shape, write_tiny_llama
 
 IDS = [1, 5, 90, 17, 200, 3, 64, 65, 66, 250, 8, 9, 100, 101, 7, 12] * 9  # longer than the windows
+RENAMED = {"GraniteMoeHybridForCausalLM": "GraniteForCausalLM"}
+"""Where the converter writes files of another family, whose network is the same."""
 QUANTISED = ("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS")
 
 
@@ -28,7 +30,7 @@ def test_the_same_logits_to_the_bit(tiny_folder, load, tmp_path, shape: Shape):
     assert ours.eos_token_ids == theirs.eos_token_ids
     assert ours.info.max_context == theirs.info.max_context
     assert ours.info.parameters == theirs.info.parameters
-    assert ours.info.architecture == theirs.info.architecture
+    assert ours.info.architecture == RENAMED.get(theirs.info.architecture, theirs.info.architecture)
     messages = [Message("system", "Be brief."), Message("user", "Why?")]
     assert ours.apply_chat_template(messages) == theirs.apply_chat_template(messages)
     assert ours.apply_chat_template(messages, tokenize=True) == theirs.apply_chat_template(messages, tokenize=True)

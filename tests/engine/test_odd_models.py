@@ -113,6 +113,10 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "Granite without multipliers": ("llama-2", {"architectures": ["GraniteForCausalLM"], "model_type": "granite"}),
     "Granite, stretched": ("granite", {"rope_scaling": {"rope_type": "yarn", "factor": 4.0,
                                                         "original_max_position_embeddings": 64}}),
+    "Granite 4.0 as transformers 5 writes it, untied, with biases": (
+        "granite4", {"layer_types": 3 * ["full_attention"], "tie_word_embeddings": False, "attention_bias": True}),
+    "Granite 4.0 without multipliers": ("granite4", dict.fromkeys((
+        "embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling"), ...)),
     "Phi-3 without a window": ("phi3", {"sliding_window": None, "num_key_value_heads": 4}),
     "Phi-4": ("phi3", {"sliding_window": None, "rope_theta": 250000, "num_key_value_heads": 1}),
     "Phi-3, half of each head rotated": ("phi3", {"partial_rotary_factor": 0.5}),

@@ -28,6 +28,7 @@ ARCHITECTURES = {
     "MixtralForCausalLM": "llama",
     "Qwen3MoeForCausalLM": "qwen3moe",
     "GraniteMoeForCausalLM": "granitemoe",
+    "GraniteMoeHybridForCausalLM": "granite",
     "GptOssForCausalLM": "gpt-oss",
     "Olmo2ForCausalLM": "olmo2",
     "Olmo3ForCausalLM": "olmo2",
@@ -137,7 +138,7 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         "context_length": config["max_position_embeddings"],
         "embedding_length": config["hidden_size"],
         "block_count": config["num_hidden_layers"],
-        "feed_forward_length": config["intermediate_size"],
+        "feed_forward_length": config.get("shared_intermediate_size", config["intermediate_size"]),
         "attention.head_count": heads,
         "attention.head_count_kv": config.get("num_key_value_heads", heads),
         "attention.layer_norm_rms_epsilon": float(config["rms_norm_eps"]),
@@ -276,6 +277,11 @@ def _stacked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     for name, weight in weights.items():
         if match := _EXPERT.fullmatch(name):
             stacks.setdefault(f"{match[1]}.{match[3]}", {})[int(match[2])] = weight
+        elif name.endswith(".shared_mlp.input_linear.weight"):
+            for part, half in zip(("gate", "up"), weight.chunk(2), strict=True):
+                whole[name.replace("shared_mlp.input_linear", f"mlp.{part}_proj")] = half.contiguous()
+        elif name.endswith(".shared_mlp.output_linear.weight"):
+            whole[name.replace("shared_mlp.output_linear", "mlp.down_proj")] = weight
         elif name.endswith(".input_linear.weight"):
             before = name.removesuffix("block_sparse_moe.input_linear.weight")
             for part, half in zip(("gate", "up"), weight.chunk(2, 1), strict=True):

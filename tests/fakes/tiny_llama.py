@@ -10,6 +10,7 @@ import tokenizers
 import torch
 from safetensors.torch import load_file, save_file
 
+from llama_gui.engine.checkpoint import with_parts
 from llama_gui.engine.config import load_config
 from llama_gui.engine.weight_shapes import weight_shapes
 from tests.fakes.tiny_tokenizers import (
@@ -30,13 +31,13 @@ from tests.fakes.tiny_tokenizers import (
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3",
-    "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2", "magistral",
+    "granite4", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
     "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "olmo2", "olmo3", "olmoe",
-    "seed-oss", "exaone4", "ernie", "gemma2",
+    "seed-oss", "exaone4", "ernie", "gemma2", "granite4",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
@@ -128,6 +129,13 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                     "num_experts_per_tok": 3, "intermediate_size": 64, "tie_word_embeddings": True, "rope_theta": 1e4,
                     "rope_scaling": None, "embedding_multiplier": 12.0, "residual_multiplier": 0.22,
                     "attention_multiplier": 0.015625, "logits_scaling": 6.0},
+    # That of Granite 4.0 350M, without any mixture.
+    "granite4": {"architectures": ["GraniteMoeHybridForCausalLM"], "model_type": "granitemoehybrid",
+                 "layer_types": 3 * ["attention"], "num_local_experts": 0, "num_experts_per_tok": 0,
+                 "intermediate_size": 96, "shared_intermediate_size": 160, "position_embedding_type": "rope",
+                 "tie_word_embeddings": True, "rope_theta": 1e7, "rope_scaling": None, "embedding_multiplier": 12.0,
+                 "residual_multiplier": 0.246, "attention_multiplier": 0.015625, "logits_scaling": 4.0,
+                 "pad_token_id": None},
     # As OpenAI wrote it: every other layer has a window, from the first on.
     "gpt-oss": {"architectures": ["GptOssForCausalLM"], "model_type": "gpt_oss", "head_dim": 16,
                 "num_local_experts": 8, "num_experts_per_tok": 3, "intermediate_size": 96, "attention_bias": True,
@@ -222,7 +230,8 @@ def write_random_weights(folder: Path, *, seed: int = 0, shards: int = 1, zero_r
     weights[head][zero_rows or []] = 0
     if config.has_sinks:
         weights = as_gpt_oss(weights, "MXFP4" if config.stored_kind else "")
-    _save(folder, weights, shards)
+    theirs = {ours: stored for stored, ours in config.part_names.items()}
+    _save(folder, {with_parts(name, theirs): weight for name, weight in weights.items()}, shards)
 
 
 def write_answering_model(folder: Path, shape: Shape, answer: str, *, behind: str) -> Path:
