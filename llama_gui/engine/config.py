@@ -60,7 +60,7 @@ class NetworkConfig:
     fuses_mlp: bool
     """The files hold gate and up in one weight."""
     paired: bool
-    """The files hold the rows of queries and keys in pairs; see `weight_rows.in_halves`."""
+    """The files hold the rows of queries and keys in pairs; see `PairedRows`."""
     sliding_window: int | None
     """How many of the last tokens, themselves included, the `sliding_layers` see; None: there are no such layers."""
     sliding_layers: frozenset[int]

@@ -102,6 +102,14 @@ _OLMO2 = Family(
     defaults={"rms_norm_eps": 1e-5},
 )  # fmt: skip
 
+_GLM = Family(
+    "glm", out_bias=False, mlp_bias=False, fuses_mlp=True, paired=True, rotates_partly=True,
+    defaults={
+        "attention_bias": True, "head_dim": 128, "max_position_embeddings": 131072, "num_key_value_heads": 2,
+        "partial_rotary_factor": 0.5, "rms_norm_eps": 1.5625e-7, "vocab_size": 151552,
+    },
+)  # fmt: skip
+
 _GPT_OSS_ROPE = {
     "rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False,
     "original_max_position_embeddings": 4096,
@@ -200,6 +208,19 @@ FAMILIES: dict[str, Family] = {
             "rms_norm_eps": 1e-5,
             "rope_theta": 5e5,
             "tie_word_embeddings": True,
+        },
+    ),
+    # GLM-4 9B chat, as transformers has it
+    "GlmForCausalLM": _GLM,
+    # GLM-4-0414 and GLM-Z1, 9B and 32B
+    "Glm4ForCausalLM": replace(
+        _GLM,
+        model_type="glm4",
+        norms_outputs=True,
+        part_names={
+            "post_self_attn_layernorm": "post_attention_layernorm",
+            "post_attention_layernorm": "pre_feedforward_layernorm",
+            "post_mlp_layernorm": "post_feedforward_layernorm",
         },
     ),
     # Seed-OSS 36B

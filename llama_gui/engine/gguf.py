@@ -57,8 +57,7 @@ class GgufModel:
             check_kind(tensor)  # before anything else is said about the model
         self.config = reader.network()
         self.defaults = reader.defaults()
-        self._turned_heads = reader.turned_heads(self.config)
-        self.embeds = reader.embeds()
+        self._paired_rows = reader.paired_rows(self.config)
         match = _PART.fullmatch(path.name)
         self.name = match["name"] if match else path.stem
 
@@ -92,7 +91,7 @@ class GgufModel:
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> GgufWeights:
         """The weights; for `on_read` see `Checkpoint`."""
-        return GgufWeights(self._files, self._turned_heads, on_read, native_library.load())
+        return GgufWeights(self._files, self._paired_rows, on_read, native_library.load())
 
     @property
     def stored(self) -> Quantised | None:

@@ -19,7 +19,8 @@ from llama_gui.engine.gguf_weights import read_numbers
 from llama_gui.engine.pooling import gguf_embeds
 from llama_gui.engine.rope_config import RopeConfig
 from llama_gui.engine.rotary import inverse_frequencies
-from llama_gui.engine.weight_shapes import paired_heads
+from llama_gui.engine.weight_rows import PairedRows
+from llama_gui.engine.weight_shapes import paired_rows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
 ARCHITECTURES = {
@@ -39,9 +40,11 @@ ARCHITECTURES = {
     "seed_oss": "SeedOssForCausalLM",
     "exaone4": "Exaone4ForCausalLM",
     "ernie4_5": "Ernie4_5ForCausalLM",
+    "glm4": "Glm4ForCausalLM",
+    "chatglm": "GlmForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
 }
-_PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5")
+_PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5", "glm4", "chatglm")
 """Whose queries and keys are stored with the halves of a head in turn."""
 
 _MULTIPLIERS = {
@@ -219,9 +222,9 @@ class GgufConfig:
         share = math.nextafter(rotated / head_dim, 1)  # so that it is cut off to the same number again
         return {**sizes, "partial_rotary_factor": share}
 
-    def turned_heads(self, config: NetworkConfig) -> dict[str, int]:
-        """Weight -> heads, for the weights whose rows are in pairs."""
-        return paired_heads(config) if self._prefix.removesuffix(".") in _PAIRED else {}
+    def paired_rows(self, config: NetworkConfig) -> dict[str, PairedRows]:
+        """For the weights whose rows are in pairs."""
+        return paired_rows(config) if self._prefix.removesuffix(".") in _PAIRED else {}
 
     def defaults(self) -> GenerationDefaults:
         """How to sample, where the file recommends it, and which tokens end an answer."""

@@ -4,6 +4,7 @@ import re
 
 _PARTS = {
     "attn_norm": "input_layernorm",
+    "attn_qkv": "self_attn.qkv_proj",
     "attn_q": "self_attn.q_proj",
     "attn_k": "self_attn.k_proj",
     "attn_v": "self_attn.v_proj",
@@ -21,7 +22,7 @@ _PARTS = {
     "ffn_up_exps": "mlp.experts.up_proj",
     "ffn_down_exps": "mlp.experts.down_proj",
 }
-_FUSED = {"attn_qkv": "self_attn.qkv_proj", "ffn_up": "mlp.gate_up_proj"}
+_FUSED = {"ffn_up": "mlp.gate_up_proj"}
 """Of files whose layers have no gate by itself."""
 _POST_NORMED = {
     "post_attention_norm": "post_attention_layernorm",
@@ -40,7 +41,7 @@ _STORED_WHOLE = {name: stored for stored, name in _WHOLE.items()}
 _STORED = re.compile(r"blk\.(0|[1-9][0-9]{0,4})\.([a-z_]+)\.(weight|bias)", re.ASCII)
 _OURS = re.compile(r"model\.layers\.([0-9]+)\.([a-z_.]+)\.(weight|bias)", re.ASCII)
 
-POST_NORM = ".post_ffw_norm.weight"
+POST_NORM = "post_ffw_norm.weight"
 """How the name of a tensor ends that only such files have."""
 
 ROPE_DIVISORS = "rope_freqs.weight"
@@ -53,7 +54,7 @@ LONGROPE_DIVISORS = ("rope_factors_long.weight", "rope_factors_short.weight")
 def engine_name(stored: str, *, fused: bool = False, post_normed: bool = False) -> str:
     """What the engine calls the tensor `stored` of a file; a name that it does not know stays as it is.
 
-    `fused`: in the file queries, keys and values are one tensor, and gate and up. `post_normed`: it has norms behind
+    `fused`: in the file gate and up are one tensor. `post_normed`: it has norms behind
     attention and MLP.
     """
     match = _STORED.fullmatch(stored)

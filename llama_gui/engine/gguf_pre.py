@@ -89,6 +89,8 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "pixtral": _LLAMA3,
     "smaug-bpe": PreTokenizer(_LLAMA3.steps),
     "dbrx": PreTokenizer(_LLAMA3.steps),
+    "glm4": PreTokenizer(_LLAMA3.steps),
+    "chatglm-bpe": PreTokenizer(_LLAMA3.steps),
     "gpt-4o": _GPT4O,
     "qwen2": PreTokenizer(_QWEN2_STEPS, composes=True),
     "deepseek-r1-qwen": PreTokenizer(_QWEN2_STEPS),

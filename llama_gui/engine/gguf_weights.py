@@ -22,10 +22,8 @@ from llama_gui.engine.gguf_grids import GRID_KINDS, points_of
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, POST_NORM, ROPE_DIVISORS, engine_name, stored_name
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
-from llama_gui.engine.weight_rows import WeightRows, in_halves
+from llama_gui.engine.weight_rows import PairedRows, WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
-
-_FUSED = ".attn_qkv.weight"
 
 _PIECE = 2**20
 """Numbers that are dequantised at once: whole blocks, and few enough for the processor's cache."""
@@ -34,8 +32,8 @@ _PIECE = 2**20
 class GgufWeights:
     """The open files of one model, as `Checkpoint` is for safetensors. A context manager.
 
-    `turned_heads`: of how many heads the rows of a weight are, where the file has them in another order (see
-    `in_halves`). `kernels`: our own, where there are some; they dequantise several times as fast.
+    `paired`: how the rows of a weight lie, where they are in pairs. `kernels`: our own, where there are some; they
+    dequantise several times as fast.
 
     Raises:
         BrokenModelError: two files hold the same tensor.
@@ -44,12 +42,12 @@ class GgufWeights:
     def __init__(
         self,
         files: Sequence[GgufFile],
-        turned_heads: Mapping[str, int],
+        paired: Mapping[str, PairedRows],
         on_read: Callable[[int], None] | None = None,
         kernels: NativeKernels | None = None,
     ) -> None:
         self._path = files[0].path
-        self._turned_heads = turned_heads
+        self._paired = paired
         self._on_read = on_read
         self._numbers_of = numbers_of if kernels is None else partial(_numbers_of, kernels)
         self._stack = ExitStack()
@@ -75,7 +73,7 @@ class GgufWeights:
             BrokenModelError: weights are missing or have another shape.
             UnsupportedModelError: there are weights that the network has no place for, or of a type we do not read.
         """
-        post_normed = engine_name(f"blk.0{POST_NORM}", post_normed=True) in expected
+        post_normed = engine_name(f"blk.0.{POST_NORM}", post_normed=True) in expected
         missing = [stored_name(name, post_normed=post_normed) for name in expected if name not in self._tensors]
         if missing:
             raise BrokenModelError(f"{self._path}: {brief_list(missing)} missing. {AGAIN}")
@@ -113,8 +111,8 @@ class GgufWeights:
         for numbers in self._pieces(tensor, _PIECE):
             flat[done : done + len(numbers)] = numbers.to(device)
             done += len(numbers)
-        heads = self._turned_heads.get(name)
-        return weight if heads is None else in_halves(weight, heads)
+        paired = self._paired.get(name)
+        return weight if paired is None else paired.in_halves(weight)
 
     def borrowed(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
         """As `weight`."""
@@ -135,21 +133,21 @@ class GgufWeights:
 
     def _parts(self, name: str, tensor: StoredTensor) -> Iterator[Tensor]:
         width = tensor.shape[1]
-        if name in self._turned_heads:
+        if name in self._paired:
             yield self.weight(name, torch.float32, torch.device("cpu"))
         else:
             for numbers in self._pieces(tensor, _rows_at_once(width) * width):
                 yield numbers.view(-1, width)
 
     def _blocks(self, name: str, tensor: StoredTensor) -> Iterator[Tensor]:
-        heads = self._turned_heads.get(name)
+        paired = self._paired.get(name)
         out, width = tensor.shape
-        at_once = _rows_at_once(width) if heads is None else out
+        at_once = _rows_at_once(width) if paired is None else out
         for data in _bytes(self._stream(tensor), tensor, at_once * width):
             if not _is_finite(data, tensor.kind):
                 raise _not_finite(tensor)
             rows = data.view(-1, tensor.size // out)
-            yield rows if heads is None else in_halves(rows, heads)
+            yield rows if paired is None else paired.in_halves(rows)
 
     def _pieces(self, tensor: StoredTensor, size: int) -> Iterator[Tensor]:
         yield from _pieces(self._stream(tensor), tensor, size, self._numbers_of)
@@ -174,9 +172,9 @@ def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
         BrokenModelError: two files hold the same tensor.
     """
     tensors: dict[str, StoredTensor] = {}
-    fused, post_normed = (
-        any(stored.endswith(end) for file in files for stored in file.tensors) for end in (_FUSED, POST_NORM)
-    )
+    ends = {stored.partition(".")[2].partition(".")[2] for file in files for stored in file.tensors}
+    fused = "ffn_up.weight" in ends and "ffn_gate.weight" not in ends
+    post_normed = POST_NORM in ends
     for file in files:
         for stored, tensor in file.tensors.items():
             other = tensors.setdefault(engine_name(stored, fused=fused, post_normed=post_normed), tensor)

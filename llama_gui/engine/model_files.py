@@ -18,7 +18,7 @@ from llama_gui.engine.pooling import folder_embeds
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.scaled_weights import ScaledCheckpoint
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.engine.weight_shapes import expert_parameters, layer_parameters, paired_heads
+from llama_gui.engine.weight_shapes import expert_parameters, layer_parameters, paired_rows
 from llama_gui.errors import InvalidRequestError, ModelNotFoundError
 
 _GGUF = ".gguf"
@@ -104,12 +104,12 @@ class FolderModel(ModelFiles):
         """See `Checkpoint`."""
         if self.config.has_sinks:
             return GptOssCheckpoint(self._folder, on_read, is_packed=bool(self.config.stored_kind))
-        paired = paired_heads(self.config) if self.config.paired else None
+        paired = paired_rows(self.config) if self.config.paired else None
         return Checkpoint(
             self._folder,
             on_read,
             text_only=self.config.reads_pictures,
-            paired_heads=paired,
+            paired=paired,
             part_names=self.config.part_names,
         )
 

@@ -9,14 +9,26 @@ import torch
 from torch import Tensor
 
 
-def in_halves(weight: Tensor, heads: int) -> Tensor:
-    """Rows of queries or keys as most folders order them: a head's first halves of all pairs, then the second ones.
+@dataclass(frozen=True, slots=True)
+class PairedRows:
+    """Rows of queries or keys of which the two of a pair, which are turned against each other, lie side by side.
 
-    GGUF files of the llama architecture, Meta's own checkpoints and folders of ERNIE have the two rows of a pair side
-    by side.
+    GGUF files of the llama architecture, Meta's own checkpoints and folders of ERNIE and GLM have them so. The weight
+    begins with `heads` of `dim` rows; what follows is no head that is turned. Of each, the first `rotated` rows are
+    pairs.
     """
-    pairs = weight.view(heads, weight.shape[0] // heads // 2, 2, *weight.shape[1:])
-    return pairs.transpose(1, 2).reshape(weight.shape)
+
+    heads: int
+    dim: int
+    rotated: int
+
+    def in_halves(self, weight: Tensor) -> Tensor:
+        """As most folders order them: a head's first halves of all pairs, then the second ones."""
+        whole = self.heads * self.dim
+        heads = weight[:whole].view(self.heads, self.dim, *weight.shape[1:])
+        pairs = heads[:, : self.rotated].unflatten(1, (-1, 2)).transpose(1, 2)
+        halves = torch.cat((pairs.flatten(1, 2), heads[:, self.rotated :]), 1).flatten(0, 1)
+        return torch.cat((halves, weight[whole:])) if whole < len(weight) else halves
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.expert_config import ExpertConfig, bias_of
+from llama_gui.engine.weight_rows import PairedRows
 
 TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 QKV, QKV_FUSED = ("q_proj", "k_proj", "v_proj"), ("qkv_proj",)
@@ -51,11 +52,12 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     return shapes
 
 
-def paired_heads(config: NetworkConfig) -> dict[str, int]:
-    """Weight -> heads, for the weights whose rows are in pairs in some files; see `weight_rows.in_halves`."""
-    heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+def paired_rows(config: NetworkConfig) -> dict[str, PairedRows]:
+    """For the weights whose rows are in pairs in some files."""
+    queries, keys = config.num_attention_heads, config.num_key_value_heads
+    heads = {"qkv_proj": queries + keys} if config.fuses_heads else {"q_proj": queries, "k_proj": keys}
     return {
-        f"model.layers.{layer}.self_attn.{name}.{part}": count
+        f"model.layers.{layer}.self_attn.{name}.{part}": PairedRows(count, config.head_dim, config.rotary_dim)
         for layer in range(config.num_hidden_layers)
         for name, count in heads.items()
         for part in ("weight", "bias")

@@ -42,6 +42,8 @@ ARCHITECTURES = frozenset(
         "Olmo2ForCausalLM",
         "Olmo3ForCausalLM",
         "OlmoeForCausalLM",
+        "GlmForCausalLM",
+        "Glm4ForCausalLM",
         "SeedOssForCausalLM",
         "Exaone4ForCausalLM",
         "Ernie4_5ForCausalLM",
@@ -80,6 +82,8 @@ MODEL_TYPES = frozenset(
         "olmo2",
         "olmo3",
         "olmoe",
+        "glm",
+        "glm4",
         "seed_oss",
         "exaone4",
         "ernie4_5",
@@ -87,7 +91,7 @@ MODEL_TYPES = frozenset(
     }
 )
 
-_GGUF_TYPES = frozenset({"qwen3moe", "gpt-oss"})
+_GGUF_TYPES = frozenset({"qwen3moe", "gpt-oss", "chatglm"})
 """What GGUF files call those whose model type is another; the hub names either."""
 
 _WHO = {"user-agent": "llama-gui"}

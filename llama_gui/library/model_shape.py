@@ -25,6 +25,10 @@ _EXPERTS_OF_ALL = re.compile(r"\b(\d+)x\d+(?:\.\d+)?b\b", re.ASCII | re.IGNORECA
 _USUAL_CHOSEN = 8
 
 _GPT_OSS = "gpt_oss"
+_WIDE_HEADS = ("qwen3", "seed_oss", "ernie4_5", "ministral3", "mistral3", "glm", "glm4")
+"""Whose heads have 128 numbers, if config.json does not say."""
+_HAVE_BIASES = (_GPT_OSS, "seed_oss", "glm", "glm4")
+"""Whose queries, keys and values have some, if config.json does not say."""
 _INNER = {"granitemoehybrid": "shared_intermediate_size"}
 """Where the width of the MLP stands, if that is not `intermediate_size`."""
 _MIXTURES = ("mixtral", "qwen3_moe", "granitemoe", "olmoe", _GPT_OSS)
@@ -90,8 +94,8 @@ class ModelShape:
         elif isinstance(inner, dict):
             config = {**config, **inner}
         heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
-        default_head = 128 if kind in ("qwen3", "seed_oss", "ernie4_5", "ministral3", "mistral3") else hidden // heads
-        default_kv_heads = {"qwen3_moe": 4, "ernie4_5": 2}.get(str(kind), heads)
+        default_head = 128 if kind in _WIDE_HEADS else hidden // heads
+        default_kv_heads = {"qwen3_moe": 4, "ernie4_5": 2, "glm": 2, "glm4": 2}.get(str(kind), heads)
         experts = _experts(config) if kind in _MIXTURES else (1, 1)
         inner = _INNER.get(str(kind), "moe_intermediate_size" if kind in _MIXTURES else "intermediate_size")
         is_gpt_oss = kind == _GPT_OSS
@@ -104,9 +108,9 @@ class ModelShape:
             kv_heads=_integer(config, "num_key_value_heads", default_kv_heads),
             head_dim=_integer(config, "head_dim", 64 if is_gpt_oss else default_head),
             is_tied=config.get("tie_word_embeddings", kind in ("smollm3", "ernie4_5") or is_gemma) is True,
-            has_qkv_bias=kind == "qwen2" or config.get("attention_bias", is_gpt_oss or kind == "seed_oss") is True,
+            has_qkv_bias=kind == "qwen2" or config.get("attention_bias", kind in _HAVE_BIASES) is True,
             has_head_norms=kind in ("qwen3", "qwen3_moe", "exaone4") or is_gemma3,
-            has_post_norms=is_gemma,
+            has_post_norms=is_gemma or kind == "glm4",
             experts=experts[0],
             chosen=experts[1],
             is_gpt_oss=is_gpt_oss,

@@ -41,6 +41,8 @@ SHAPES_AND_DTYPES = [
     ),
     ("ernie", "int8"),
     ("granite4", "int8"),
+    ("glm4", "bfloat16"),
+    ("glm4", "int8"),
     *itertools.product(("gpt-oss",), ("float32", "bfloat16", "int8", "int4")),
     *((shape, "bfloat16/int8") for shape in ("mistral", "phi4-mini", "granite-moe", "qwen3", "gpt-oss")),
     *(("gemma3", "int8/int8"), ("tinyllama", "float32/int8")),

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import json
 import shutil
 
 import pytest
@@ -13,7 +14,14 @@ from llama_gui.engine.gguf import GgufModel
 from llama_gui.engine.load_plan import plan_load
 from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
-from tests.fakes.gguf_files import write_gguf, write_twin
+from tests.fakes.gguf_files import (
+    network_fields,
+    stored_tensors,
+    tokenizer_fields,
+    write_gguf,
+    write_parts,
+    write_twin,
+)
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, Shape, write_tiny_llama
 
 IDS = [1, 5, 90, 17, 200, 3, 64, 65, 66, 250, 8, 9, 100, 101, 7, 12] * 9  # longer than the windows
@@ -34,6 +42,20 @@ def test_the_same_logits_to_the_bit(tiny_folder, load, tmp_path, shape: Shape):
     messages = [Message("system", "Be brief."), Message("user", "Why?")]
     assert ours.apply_chat_template(messages) == theirs.apply_chat_template(messages)
     assert ours.apply_chat_template(messages, tokenize=True) == theirs.apply_chat_template(messages, tokenize=True)
+
+
+def test_a_file_with_one_weight_for_queries_keys_and_values(tiny_folder, load, tmp_path):
+    """As those of GLM-4 9B from before transformers had it."""
+    folder = tiny_folder("glm")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    tensors = stored_tensors(folder, config, "chatglm")
+    for name in [name for name in tensors if ".attn_q." in name]:
+        parts = [tensors.pop(name.replace("attn_q", f"attn_{part}")) for part in "qkv"]
+        tensors[name.replace("attn_q", "attn_qkv")] = torch.cat(parts)
+    fields = network_fields(config, "chatglm") | tokenizer_fields(folder, "glm4")
+    stored = {name: (tensor.numpy(), "F32") for name, tensor in tensors.items()}
+    file = write_parts(tmp_path / "tiny.gguf", "chatglm", fields, stored)
+    assert torch.equal(load(folder=file).logits(IDS), load("glm").logits(IDS))
 
 
 def test_the_attention_factor_of_olmo_3_counts_once(tiny_folder, load, tmp_path):

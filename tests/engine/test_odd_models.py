@@ -148,6 +148,12 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
             "full_attention": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64,
                                "rope_theta": 7e5},
             "sliding_attention": {"rope_type": "default", "rope_theta": 5e3}}}),
+    "GLM-4 that says little": ("glm4", dict.fromkeys((
+        "head_dim", "num_key_value_heads", "attention_bias", "partial_rotary_factor", "rms_norm_eps", "rope_theta",
+        "mlp_bias"), ...)),
+    "GLM-4 32B, stretched": ("glm4", {"attention_bias": False, "rope_scaling": {
+        "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}}),
+    "GLM-4 9B chat with more of its heads rotated": ("glm", {"partial_rotary_factor": 0.75, "num_key_value_heads": 1}),
     "Seed-OSS with another bias": ("seed-oss", {"attention_bias": False, "attention_out_bias": True}),
     "EXAONE 4 1.2B": ("exaone4", {"sliding_window": None, "sliding_window_pattern": None,
                                   "layer_types": 5 * ["full_attention"], "tie_word_embeddings": True}),

@@ -31,13 +31,13 @@ from tests.fakes.tiny_tokenizers import (
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3",
-    "granite4", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
+    "granite4", "glm", "glm4", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
     "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "olmo2", "olmo3", "olmoe",
-    "seed-oss", "exaone4", "ernie", "gemma2", "granite4",
+    "seed-oss", "exaone4", "ernie", "gemma2", "granite4", "glm", "glm4",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
@@ -159,6 +159,11 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
     # That there are biases, but for that of the output, only the family says.
     "seed-oss": {"architectures": ["SeedOssForCausalLM"], "model_type": "seed_oss", "attention_bias": ...,
                  "head_dim": 32, "rope_theta": 1e7, "rope_scaling": {"rope_type": "default"}, "pad_token_id": None},
+    # Of each head half is rotated.
+    "glm": {"architectures": ["GlmForCausalLM"], "model_type": "glm", "head_dim": 16, "partial_rotary_factor": 0.5,
+            "attention_bias": True, "rope_theta": 1e4, "rms_norm_eps": 1.5625e-7, "pad_token_id": None},
+    "glm4": {"architectures": ["Glm4ForCausalLM"], "model_type": "glm4", "head_dim": 24, "partial_rotary_factor": 0.5,
+             "attention_bias": True, "rope_theta": 1e4, "pad_token_id": None},
     "ernie": {"architectures": ["Ernie4_5ForCausalLM"], "model_type": "ernie4_5", "head_dim": 24, "use_bias": False,
               "rope_theta": 5e5, "rope_scaling": None, "pad_token_id": None},
     # The fourth layer, which sees all, does not know positions.
