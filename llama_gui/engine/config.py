@@ -10,8 +10,7 @@ from llama_gui.engine.expert_config import ExpertConfig, read_experts
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, read_json, shown
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
-from llama_gui.engine.quantisation_config import QUANTISATION, Fp8Config, read_fp8, read_mxfp4
-from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim
+from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim, with_alpha
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.vocabulary import SamplingParams
 
@@ -81,6 +80,8 @@ class NetworkConfig:
     """The outputs of attention and MLP are normed before they are added."""
     pre_norms: bool = True
     """What goes into attention and MLP is normed (all but OLMo, EXAONE)."""
+    norms_turned: bool = False
+    """Heads are normed after they were rotated (Hunyuan)."""
     whole_qk_norm: bool = False
     """All heads of the queries are normed as one, and all of the keys, in the place of each (OLMo)."""
     norm_shift: float = 0.0
@@ -177,7 +178,8 @@ def network_config(fields: Fields) -> NetworkConfig:
     unrotated = _unrotated_layers(fields, family, layers)
     if window and family.rotates_windows:
         unrotated = frozenset(range(layers)) - sliding
-    rope, local_rope = _ropes(fields, family)
+    head_dim = fields.integer("head_dim", max(hidden // heads, 1))
+    rope, local_rope = _ropes(with_alpha(fields, head_dim) if family.has_alpha else fields, family)
     config = NetworkConfig(
         architecture=architecture,
         vocab_size=fields.integer("vocab_size"),
@@ -186,7 +188,7 @@ def network_config(fields: Fields) -> NetworkConfig:
         num_hidden_layers=layers,
         num_attention_heads=heads,
         num_key_value_heads=fields.integer("num_key_value_heads", heads),
-        head_dim=fields.integer("head_dim", max(hidden // heads, 1)),
+        head_dim=head_dim,
         rms_norm_eps=fields.number("rms_norm_eps", 1e-6),
         max_position_embeddings=fields.integer("max_position_embeddings", 2048),
         rope=rope,
@@ -208,6 +210,7 @@ def network_config(fields: Fields) -> NetworkConfig:
         post_norms=family.norms_outputs,
         pre_norms=family.norms_inputs,
         part_names=family.part_names,
+        norms_turned=family.norms_turned,
         whole_qk_norm=family.whole_qk_norm,
         experts=None if family.experts is None else read_experts(fields, family.experts, layers=layers),
         fp8=None if family.has_sinks else read_fp8(fields),

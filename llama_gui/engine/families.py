@@ -22,6 +22,8 @@ class Family:
     """Each head of queries and keys is normed before it is rotated."""
     whole_qk_norm: bool = False
     """With `qk_norm`: all heads of the queries are normed as one, and all of the keys."""
+    norms_turned: bool = False
+    """With `qk_norm`: each head is normed after it was rotated, and not before (Hunyuan)."""
     norms_inputs: bool = True
     """What goes into attention and MLP is normed (all but OLMo, EXAONE)."""
     norms_outputs: bool = False
@@ -52,6 +54,8 @@ class Family:
     """In checkpoints, too, the two numbers of a head that are turned against each other lie side by side."""
     rotates_partly: bool = False
     """`partial_rotary_factor` says which part of each head is rotated."""
+    has_alpha: bool = False
+    """See `rope_config.with_alpha`."""
     has_local_rope: bool = False
     """Layers with a window have a rotation of their own, that of the trained context."""
     is_gemma: bool = False
@@ -222,6 +226,16 @@ FAMILIES: dict[str, Family] = {
             "post_attention_layernorm": "pre_feedforward_layernorm",
             "post_mlp_layernorm": "post_feedforward_layernorm",
         },
+    ),
+    # Hunyuan 0.5B, 1.8B, 4B, 7B, and the translators of the same make
+    "HunYuanDenseV1ForCausalLM": Family(
+        "hunyuan_v1_dense",
+        mlp_bias=False,
+        qk_norm=True,
+        norms_turned=True,
+        has_alpha=True,
+        part_names={"self_attn.query_layernorm": "self_attn.q_norm", "self_attn.key_layernorm": "self_attn.k_norm"},
+        defaults={"rms_norm_eps": 1e-5},
     ),
     # Seed-OSS 36B
     "SeedOssForCausalLM": Family(

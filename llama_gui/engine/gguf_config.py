@@ -42,6 +42,7 @@ ARCHITECTURES = {
     "ernie4_5": "Ernie4_5ForCausalLM",
     "glm4": "Glm4ForCausalLM",
     "chatglm": "GlmForCausalLM",
+    "hunyuan-dense": "HunYuanDenseV1ForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
 }
 _PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5", "glm4", "chatglm")

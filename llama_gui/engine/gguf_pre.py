@@ -49,6 +49,18 @@ _SEED = PreTokenizer(
         _bytes(cuts_words=False),
     )
 )
+_PUNCTUATION = r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]"
+_HUNYUAN = PreTokenizer(
+    (
+        _split(r"\p{N}{1,3}"),
+        _split("[一-龥\u3040-ゟ゠-ヿ]+"),
+        _split(
+            rf"{_PUNCTUATION}[A-Za-z]+|[^\r\n\p{{L}}\p{{P}}\p{{S}}]?[\p{{L}}\p{{M}}]+| ?[\p{{P}}\p{{S}}]+[\r\n]*"
+            r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        _bytes(cuts_words=False),
+    )
+)
 _SMOLLM = PreTokenizer((_DIGITS, _bytes(cuts_words=True)))
 _GPT4O = PreTokenizer(
     (
@@ -91,6 +103,8 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "dbrx": PreTokenizer(_LLAMA3.steps),
     "glm4": PreTokenizer(_LLAMA3.steps),
     "chatglm-bpe": PreTokenizer(_LLAMA3.steps),
+    "hunyuan": PreTokenizer(_QWEN2_STEPS),
+    "hunyuan-dense": _HUNYUAN,
     "gpt-4o": _GPT4O,
     "qwen2": PreTokenizer(_QWEN2_STEPS, composes=True),
     "deepseek-r1-qwen": PreTokenizer(_QWEN2_STEPS),

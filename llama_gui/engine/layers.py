@@ -94,7 +94,7 @@ class Attention:
     """Grouped-query attention with a fused projection; each conversation attends to its own keys and values.
 
     `norms` (of queries and of keys): for families that norm them before they are rotated, each head (``[head_dim]``),
-    or all of them as one (``[heads * head_dim]``). `window`:
+    or all of them as one (``[heads * head_dim]``); `norms_turned`: each head after that. `window`:
     this layer sees only this many tokens. `sinks`: float32 ``[heads]``, a score of each head that takes part in the
     softmax and stands for no value (Xiao et al. 2023), for families that have some. `cap`: see `attend_capped`; None:
     scores stay as they are.
@@ -110,6 +110,8 @@ class Attention:
         window: int | None = None,
         sinks: Tensor | None = None,
         cap: float | None = None,
+        *,
+        norms_turned: bool = False,
     ) -> None:
         self.qkv = qkv
         self.out = out
@@ -119,6 +121,7 @@ class Attention:
         self.window = window
         self.sinks = sinks
         self.cap = cap
+        self.norms_turned = norms_turned
 
     def __call__(self, x: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``; writes the new keys and values of `layer` into the caches."""
@@ -145,10 +148,10 @@ class Attention:
     def _rotated(self, y: Tensor, turns: Turns) -> tuple[Tensor, Tensor, Tensor]:
         cos, sin, _ = turns
         count, kv_count, dim = self.heads.count, self.heads.kv_count, self.heads.dim
-        if self.norms is None:  # both in one go
+        if self.norms is None or self.norms_turned:  # both in one go
             turned, v = y.unflatten(1, (-1, dim)).split((count + kv_count, kv_count), 1)
             q, k = rotate(turned, cos, sin).split((count, kv_count), 1)
-            return q, k, v
+            return (q, k, v) if self.norms is None else (self.norms[0](q), self.norms[1](k), v)
         q, k, v = y.split((count * dim, kv_count * dim, kv_count * dim), 1)
         q, k = (
             norm(part.unflatten(1, (-1, len(norm.weight)))).view(len(y), -1, dim)

@@ -135,6 +135,7 @@ class NetworkLoader:
             config.sliding_window if layer in config.sliding_layers else None,
             self._sinks(prefix) if config.has_sinks else None,
             config.score_cap,
+            norms_turned=config.norms_turned,
         )
         mlp = self._mlp(prefix) if config.experts is None else self._experts(prefix, config.experts)
         norm, mlp_norm = self._pre_norms(prefix, attention.qkv, mlp.linears[-2]) if config.pre_norms else (None, None)

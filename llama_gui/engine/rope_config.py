@@ -10,6 +10,9 @@ from llama_gui.errors import BrokenModelError, UnsupportedModelError
 RopeKind = Literal["default", "linear", "dynamic", "llama3", "yarn", "longrope"]
 ROPE_KINDS: tuple[RopeKind, ...] = get_args(RopeKind)
 
+_SPELLINGS = ("rope_parameters", "rope_scaling")
+"""What transformers 5 and those before call what says how heads are rotated."""
+_MOST_THETA = 1e30
 _QUERY_SCALE = "llama_4_scaling_beta"
 
 
@@ -65,7 +68,7 @@ def read_rope(fields: Fields, *, rotates_partly: bool = False) -> RopeConfig:
 
     `rotates_partly`: whether the network knows `partial_rotary_factor`; others that have it are refused.
     """
-    name = next((n for n in ("rope_parameters", "rope_scaling") if fields.values.get(n) is not None), None)
+    name = next((n for n in _SPELLINGS if fields.values.get(n) is not None), None)
     inner = fields.values[name] if name else {}
     if not isinstance(inner, dict):
         raise fields.wrong(str(name), "an object")
@@ -103,6 +106,23 @@ def read_ropes(fields: Fields, shared_theta: str | None = None) -> tuple[RopeCon
     return read_rope(Fields({**fields.values, **whole}, fields.file)), read_rope(
         Fields({**fields.values, **local}, fields.file)
     )
+
+
+def with_alpha(fields: Fields, head_dim: int) -> Fields:
+    """With the base that Hunyuan's `alpha` makes of the trained one, in the place of "dynamic".
+
+    It is the one of NTK-aware scaling (bloc97, 2023), and the same for every length.
+    """
+    name = next((name for name in _SPELLINGS if isinstance(fields.values.get(name), dict)), None)
+    inner = fields.values[name] if name else {}
+    if not inner.get("alpha") or inner.get("rope_type", inner.get("type")) != "dynamic":
+        return fields
+    rope = Fields(inner, fields.file)
+    alpha = rope.number("alpha", least=1.0)
+    theta = (rope if "rope_theta" in inner else fields).number("rope_theta", 10000.0, least=2.0)
+    if head_dim < 4 or (stretched := theta * alpha ** (head_dim / (head_dim - 2))) > _MOST_THETA:
+        raise rope.wrong("alpha", f"so small that the base stays at or below {_MOST_THETA:g}, with heads of 4 and more")
+    return Fields({**fields.values, str(name): {"rope_type": "default", "rope_theta": stretched}}, fields.file)
 
 
 def _rope_of(kind: RopeKind, rope: Fields, theta: float, fields: Fields) -> RopeConfig:

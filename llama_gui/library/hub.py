@@ -44,6 +44,7 @@ ARCHITECTURES = frozenset(
         "OlmoeForCausalLM",
         "GlmForCausalLM",
         "Glm4ForCausalLM",
+        "HunYuanDenseV1ForCausalLM",
         "SeedOssForCausalLM",
         "Exaone4ForCausalLM",
         "Ernie4_5ForCausalLM",
@@ -84,6 +85,7 @@ MODEL_TYPES = frozenset(
         "olmoe",
         "glm",
         "glm4",
+        "hunyuan_v1_dense",
         "seed_oss",
         "exaone4",
         "ernie4_5",
@@ -91,7 +93,7 @@ MODEL_TYPES = frozenset(
     }
 )
 
-_GGUF_TYPES = frozenset({"qwen3moe", "gpt-oss", "chatglm"})
+_GGUF_TYPES = frozenset({"qwen3moe", "gpt-oss", "chatglm", "hunyuan-dense"})
 """What GGUF files call those whose model type is another; the hub names either."""
 
 _WHO = {"user-agent": "llama-gui"}

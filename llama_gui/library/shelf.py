@@ -30,7 +30,7 @@ CheckGguf = Callable[[Path], None]
 """Raises `BrokenModelError` for a file that is not all there."""
 GGUF_ARCHITECTURES = (
     "llama", "mistral3", "qwen2", "qwen3", "smollm3", "granite", "qwen3moe", "granitemoe", "phi3", "gemma2", "gemma3",
-    "gpt-oss", "olmo2", "olmoe", "seed_oss", "exaone4", "ernie4_5", "glm4", "chatglm",
+    "gpt-oss", "olmo2", "olmoe", "seed_oss", "exaone4", "ernie4_5", "glm4", "chatglm", "hunyuan-dense",
 )  # fmt: skip
 """What the engine runs, by the names that GGUF has for it; a test keeps them together."""
 

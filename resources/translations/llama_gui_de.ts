@@ -4850,6 +4850,10 @@
         <translation>{0} hat Schichten, die nicht Attention sind (Mamba); die laufen hier nicht. Wähle ein anderes Modell.</translation>
     </message>
     <message>
+        <source>so small that the base stays at or below {0}, with heads of 4 and more</source>
+        <translation>so klein, dass die Basis {0} nicht übersteigt, bei Köpfen ab 4</translation>
+    </message>
+    <message>
         <source>{0}: weights that are stored quantised are not supported. Use the unquantised model.</source>
         <translation>{0}: Quantisiert gespeicherte Gewichte werden nicht unterstützt. Nimm das nicht quantisierte Modell.</translation>
     </message>

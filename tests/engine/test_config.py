@@ -239,6 +239,16 @@ def test_granite_4_with_mamba_or_experts_is_refused(read, changes, said):
         read(**values | changes)
 
 
+@pytest.mark.parametrize("alpha", [0.5, 1e30, "1000", True])
+def test_an_alpha_that_cannot_be_is_told(read, alpha):
+    hunyuan = {"architectures": ["HunYuanDenseV1ForCausalLM"], "head_dim": 24}
+    rope = {"rope_type": "dynamic", "rope_theta": 1e4}
+    assert read(**hunyuan, rope_scaling={**rope, "alpha": 1000.0}).rope.theta == pytest.approx(1e4 * 1000 ** (24 / 22))
+    assert read(**hunyuan, rope_scaling=rope).rope.kind == "dynamic"
+    with pytest.raises(BrokenModelError, match="alpha"):
+        read(**hunyuan, rope_scaling={**rope, "alpha": alpha})
+
+
 def test_ernie_with_biases_is_refused(read):
     assert read(architectures=["Ernie4_5ForCausalLM"], model_type="ernie4_5", use_bias=False).paired
     with pytest.raises(UnsupportedModelError, match="use_bias is not supported"):

@@ -43,6 +43,8 @@ SHAPES_AND_DTYPES = [
     ("granite4", "int8"),
     ("glm4", "bfloat16"),
     ("glm4", "int8"),
+    ("hunyuan", "float32"),
+    ("hunyuan", "bfloat16"),
     *itertools.product(("gpt-oss",), ("float32", "bfloat16", "int8", "int4")),
     *((shape, "bfloat16/int8") for shape in ("mistral", "phi4-mini", "granite-moe", "qwen3", "gpt-oss")),
     *(("gemma3", "int8/int8"), ("tinyllama", "float32/int8")),

@@ -73,6 +73,7 @@ class Fixture:
         window: int | None = None,
         gemma: bool = False,
         olmo: bool = False,
+        norms_turned: bool = False,
         inner: int = INNER,
         experts: int = 0,
         chosen: int = 3,
@@ -94,7 +95,9 @@ class Fixture:
         if olmo:
             of_heads = self._norm(widths[0]), self._norm(widths[1])
         sinks = 3 * torch.randn(heads.count, generator=torch.Generator().manual_seed(8)) if gpt_oss else None
-        attention = Attention(qkv, out, heads, NATIVE_BLOCKS, of_heads, window, sinks, 0.5 if gemma else None)
+        attention = Attention(
+            qkv, out, heads, NATIVE_BLOCKS, of_heads, window, sinks, 0.5 if gemma else None, norms_turned=norms_turned
+        )
         operands = [operands_of(linear) for linear in (qkv, out, mlps[0].gate_up, mlps[0].down)]
         after: tuple[RMSNorm, RMSNorm] | None = None
         if gemma or olmo:
@@ -252,6 +255,19 @@ def test_all_heads_normed_as_one_and_nothing_before_attention_and_mlp(
     layer.plain.attention.norms = None
     plain, _ = layer.run(layer.plain, rows, cuts)
     assert not near(plain[0], want[0], 0.1)
+
+
+@pytest.mark.parametrize("form", ["bfloat16", "int8"])
+def test_heads_that_are_normed_after_they_were_turned(kernels: NativeKernels, form: str):
+    layer = Fixture(kernels, form, head_norms=True, norms_turned=True)
+    rows, cuts = conversations(37, 3), [(30, 0), (1, 3), (6, 0)]
+    want, _ = layer.run(layer.plain, rows, cuts)
+    got, _ = layer.run(layer.block, rows, cuts)
+    for ours, theirs in zip(got, want, strict=True):
+        assert near(ours, theirs, error_of(kernels, form))
+    layer.plain.attention.norms_turned = False
+    other, _ = layer.run(layer.plain, rows, cuts)
+    assert not near(other[0], want[0], 2 * error_of(kernels, form))
 
 
 def test_what_is_normed_before_it_is_added_has_room(kernels: NativeKernels):

@@ -154,6 +154,10 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "GLM-4 32B, stretched": ("glm4", {"attention_bias": False, "rope_scaling": {
         "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}}),
     "GLM-4 9B chat with more of its heads rotated": ("glm", {"partial_rotary_factor": 0.75, "num_key_value_heads": 1}),
+    "Hunyuan as transformers 5 writes it, untied, with biases": (
+        "hunyuan", {"rope_theta": None, "rope_scaling": None, "attention_bias": True, "tie_word_embeddings": False,
+                    "rope_parameters": {"rope_type": "dynamic", "alpha": 50.0, "rope_theta": 7e3, "factor": 1.0}}),
+    "Hunyuan that is not stretched": ("hunyuan", {"rope_scaling": None}),
     "Seed-OSS with another bias": ("seed-oss", {"attention_bias": False, "attention_out_bias": True}),
     "EXAONE 4 1.2B": ("exaone4", {"sliding_window": None, "sliding_window_pattern": None,
                                   "layer_types": 5 * ["full_attention"], "tie_word_embeddings": True}),

@@ -35,6 +35,7 @@ ARCHITECTURES = {
     "OlmoeForCausalLM": "olmoe",
     "GlmForCausalLM": "chatglm",
     "Glm4ForCausalLM": "glm4",
+    "HunYuanDenseV1ForCausalLM": "hunyuan-dense",
     "SeedOssForCausalLM": "seed_oss",
     "Exaone4ForCausalLM": "exaone4",
     "Ernie4_5ForCausalLM": "ernie4_5",
@@ -158,6 +159,9 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values |= {"rope.scaling.type": rope["rope_type"], "rope.scaling.factor": float(rope["factor"])}
     if rope.get("rope_type") == "yarn":
         values["rope.scaling.original_context_length"] = rope["original_max_position_embeddings"]
+    if "alpha" in rope:
+        values["rope.freq_base"] *= rope["alpha"] ** (head_dim / (head_dim - 2))
+        values |= {"rope.scaling.type": "none", "rope.scaling.factor": 1.0}
     if arch == "mistral3":
         values["attention.temperature_scale"] = rope["llama_4_scaling_beta"]
         values["rope.scaling.yarn_log_multiplier"] = rope["mscale_all_dim"]

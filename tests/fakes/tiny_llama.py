@@ -31,13 +31,13 @@ from tests.fakes.tiny_tokenizers import (
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3",
-    "granite4", "glm", "glm4", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
+    "granite4", "glm", "glm4", "hunyuan", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
     "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "olmo2", "olmo3", "olmoe",
-    "seed-oss", "exaone4", "ernie", "gemma2", "granite4", "glm", "glm4",
+    "seed-oss", "exaone4", "ernie", "gemma2", "granite4", "glm", "glm4", "hunyuan",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 
@@ -159,6 +159,11 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
     # That there are biases, but for that of the output, only the family says.
     "seed-oss": {"architectures": ["SeedOssForCausalLM"], "model_type": "seed_oss", "attention_bias": ...,
                  "head_dim": 32, "rope_theta": 1e7, "rope_scaling": {"rope_type": "default"}, "pad_token_id": None},
+    # Its own alpha is 1000 or 100000.
+    "hunyuan": {"architectures": ["HunYuanDenseV1ForCausalLM"], "model_type": "hunyuan_v1_dense", "head_dim": 24,
+                "tie_word_embeddings": True, "rope_theta": 1e4, "pad_token_id": None,
+                "rope_scaling": {"type": "dynamic", "alpha": 1000.0, "factor": 1.0, "beta_fast": 32, "beta_slow": 1,
+                                 "mscale": 1.0, "mscale_all_dim": 1.0}},
     # Of each head half is rotated.
     "glm": {"architectures": ["GlmForCausalLM"], "model_type": "glm", "head_dim": 16, "partial_rotary_factor": 0.5,
             "attention_bias": True, "rope_theta": 1e4, "rms_norm_eps": 1.5625e-7, "pad_token_id": None},

@@ -34,13 +34,14 @@ typedef struct {
 typedef struct {
     Linear qkv, out, gate_up, down; /* the last two those of one expert, where there are some */
     const float *attention_norm, *mlp_norm; /* or NULL */
-    const float *q_norm, *k_norm; /* of each head or of all as one, before they are rotated; or NULL */
+    const float *q_norm, *k_norm; /* of each head or of all as one, before or after they are rotated; or NULL */
     const float *post_attention_norm, *post_mlp_norm; /* of what is added to x; or NULL */
     double eps;
     int64_t heads, kv_heads, dim, window;
     int64_t rotary_dim; /* the first numbers of each head that are rotated */
     int64_t gate;       /* an Activation */
     int64_t whole_norms; /* q_norm and k_norm are of all heads as one */
+    int64_t norms_turned; /* each head is normed after it was rotated, and not before */
     const Experts *experts; /* or NULL */
     const float *sinks;     /* of each head, or NULL; see `put_seen` */
     double cap;             /* of scores, or 0; see `cap_scores` */
@@ -300,8 +301,9 @@ static void turn_heads(const Layer *layer, const Turns *turns, ptrdiff_t rows, f
         for (ptrdiff_t h = 0; h < turned; h++) {
             float *head = y + r * layer->qkv.channels + h * dim;
             const float *norm = h < layer->heads ? layer->q_norm : layer->k_norm;
-            if (norm && !layer->whole_norms) norm_row(head, norm, dim, layer->eps, head);
+            if (norm && !layer->whole_norms && !layer->norms_turned) norm_row(head, norm, dim, layer->eps, head);
             rotate_head(head, turns->cosines + r * rotary, turns->sines + r * rotary, rotary);
+            if (norm && layer->norms_turned) norm_row(head, norm, dim, layer->eps, head);
             if (turns->scales && h < layer->heads) scale_head(head, turns->scales[r], dim);
         }
     }
