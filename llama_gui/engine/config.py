@@ -24,8 +24,9 @@ _HIGHEST_CAP = 60.0
 _BIDIRECTIONAL = "use_bidirectional_attention"
 """What relatives of Gemma have."""
 
-_REFUSED_ELSEWHERE = ("clip_qkv", "use_bias")
-"""What the first OLMo had, and OLMoE's config.json has a place for; and what no released ERNIE 4.5 has."""
+_REFUSED_ELSEWHERE = ("clip_qkv", "use_bias", "sparse_config")
+"""What the first OLMo had, and OLMoE's config.json has a place for; what no released ERNIE 4.5 has; and what people add
+to MiniCPM's, so that it does not see all of long texts."""
 
 _MOST_LAYERS = 10_000  # a table with a row per layer is made before the weights are checked
 
@@ -168,6 +169,8 @@ def network_config(fields: Fields) -> NetworkConfig:
     fields = _with_defaults(fields, family)
     if family.is_hybrid:
         fields = _as_granite_4(fields)
+    if family.has_scales:
+        fields = _as_granite(fields)
     _refuse_options(fields, family)
     heads = fields.integer("num_attention_heads")
     hidden = fields.integer("hidden_size")
@@ -221,6 +224,24 @@ def network_config(fields: Fields) -> NetworkConfig:
     if family.has_sinks:
         return _as_gpt_oss(config, fields)
     return _multiplied(config, fields) if family.multiplies else config
+
+
+def _as_granite(fields: Fields) -> Fields:
+    """With Granite's multipliers, which MiniCPM has by other names and in part for a network of 1 layer.
+
+    GGUF files have Granite's. See https://arxiv.org/abs/2404.06395, table 7.
+    """
+    if "residual_multiplier" in fields.values:
+        return fields
+    hidden, layers = fields.integer("hidden_size"), fields.integer("num_hidden_layers")
+    width = fields.integer("head_dim", max(hidden // fields.integer("num_attention_heads"), 1))
+    multipliers = {
+        "embedding_multiplier": fields.number("scale_emb", 1.0),
+        "residual_multiplier": fields.number("scale_depth", 1.0) / math.sqrt(layers),
+        "attention_multiplier": width**-0.5,
+        "logits_scaling": hidden / fields.number("dim_model_base", 1.0),
+    }
+    return Fields({**fields.values, **multipliers}, fields.file)
 
 
 def _as_granite_4(fields: Fields) -> Fields:

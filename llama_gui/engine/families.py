@@ -50,6 +50,8 @@ class Family:
     """What checkpoints call parts of a layer -> what we call them, as Llama does, where the two differ."""
     is_hybrid: bool = False
     """See `config._as_granite_4`."""
+    has_scales: bool = False
+    """See `config._as_granite`."""
     paired: bool = False
     """In checkpoints, too, the two numbers of a head that are turned against each other lie side by side."""
     rotates_partly: bool = False
@@ -161,6 +163,15 @@ FAMILIES: dict[str, Family] = {
         is_hybrid=True,
         part_names={"shared_mlp.input_linear": "mlp.gate_up_proj", "shared_mlp.output_linear": "mlp.down_proj"},
         defaults={"num_local_experts": 8, "shared_intermediate_size": 1024},
+    ),
+    # MiniCPM 4 and 4.1, 0.5B and 8B, also the first ones
+    "MiniCPMForCausalLM": Family(
+        "minicpm",
+        out_bias=False,
+        mlp_bias=False,
+        multiplies=True,
+        has_scales=True,
+        defaults={"tie_word_embeddings": True},
     ),
     # Mixtral 8x7B, 8x22B
     "MixtralForCausalLM": Family(

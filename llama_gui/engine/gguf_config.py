@@ -43,9 +43,10 @@ ARCHITECTURES = {
     "glm4": "Glm4ForCausalLM",
     "chatglm": "GlmForCausalLM",
     "hunyuan-dense": "HunYuanDenseV1ForCausalLM",
+    "minicpm": "MiniCPMForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
 }
-_PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5", "glm4", "chatglm")
+_PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5", "glm4", "chatglm", "minicpm")
 """Whose queries and keys are stored with the halves of a head in turn."""
 
 _MULTIPLIERS = {
@@ -136,19 +137,20 @@ class GgufConfig:
                 self._prefix + "block_count", f"at most {len(self._tensors)}, as there are tensors"
             )
         hidden = self._integer("embedding_length")
+        heads = self._heads(hidden)
         return {
             "vocab_size": self._vocabulary(),
             "hidden_size": hidden,
             "intermediate_size": self._integer("feed_forward_length"),
             "num_hidden_layers": layers,
-            **self._heads(hidden),
+            **heads,
             "rms_norm_eps": self._fields.number(self._prefix + "attention.layer_norm_rms_epsilon"),
             "max_position_embeddings": self._integer("context_length"),
             "rope_parameters": self._rope(),
             "tie_word_embeddings": "lm_head.weight" not in self._tensors,
             "eos_token_id": self._enders(),
             **self._window(),
-            **self._multipliers(),
+            **self._multipliers(heads["head_dim"]),
             **(self._gemma(layers, hidden) if self._family.is_gemma else self._olmo3() if self._slides else {}),
             **(self._experts() if self._family.experts is not None else {}),
         }
@@ -195,11 +197,15 @@ class GgufConfig:
             "norm_topk_prob": self._prefix != "olmoe.",
         }
 
-    def _multipliers(self) -> dict[str, float]:
-        """Those of Granite, whose files have all four."""
+    def _multipliers(self, head_dim: float) -> dict[str, float]:
+        """Those of Granite, whose files have all four, and of MiniCPM, whose scores are scaled as usual."""
         if not self._family.multiplies:
             return {}
-        return {name: self._fields.number(self._prefix + key) for name, key in _MULTIPLIERS.items()}
+        usual = {"attention_multiplier": head_dim**-0.5} if self._family.has_scales else {}
+        read = {
+            name: self._fields.number(self._prefix + key) for name, key in _MULTIPLIERS.items() if name not in usual
+        }
+        return {**read, **usual}
 
     def _heads(self, hidden: int) -> Mapping[str, int | float]:
         heads = self._integer("attention.head_count")
@@ -328,7 +334,9 @@ class GgufConfig:
             "rope_type": "longrope",
             "long_factor": read_numbers(long),
             "short_factor": read_numbers(short),
-            "original_max_position_embeddings": self._integer("rope.scaling.original_context_length"),
+            "original_max_position_embeddings": self._integer(
+                "rope.scaling.original_context_length", self._integer("context_length")
+            ),
             "attention_factor": self._fields.number(self._prefix + "rope.scaling.attn_factor", 1.0),
         }
 

@@ -107,7 +107,7 @@ class ModelShape:
             heads=heads,
             kv_heads=_integer(config, "num_key_value_heads", default_kv_heads),
             head_dim=_integer(config, "head_dim", 64 if is_gpt_oss else default_head),
-            is_tied=config.get("tie_word_embeddings", kind in ("smollm3", "ernie4_5") or is_gemma) is True,
+            is_tied=config.get("tie_word_embeddings", kind in ("smollm3", "ernie4_5", "minicpm") or is_gemma) is True,
             has_qkv_bias=kind == "qwen2" or config.get("attention_bias", kind in _HAVE_BIASES) is True,
             has_head_norms=kind in ("qwen3", "qwen3_moe", "exaone4", "hunyuan_v1_dense") or is_gemma3,
             has_post_norms=is_gemma or kind == "glm4",

@@ -101,7 +101,7 @@ def compare_families(python: str) -> None:
 
     from llama_gui.engine import Engine
     from tests.fakes.gguf_files import write_gguf
-    from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, write_tiny_llama
+    from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, write_tiny_llama
 
     texts = random_texts(TEXTS, 20, 2)
     ids = torch.randint(6, 250, (PROMPT,), generator=torch.Generator().manual_seed(1)).tolist()
@@ -113,7 +113,7 @@ def compare_families(python: str) -> None:
         "exaone4": {"sliding_window": None, "layer_types": 5 * ["full_attention"]},
     }
     print("| family | largest difference of logits | of | texts with the same tokens |\n| --- | --- | --- | --- |")
-    for shape in (*SHAPES, *FAMILY_SHAPES):
+    for shape in (*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES):
         with tempfile.TemporaryDirectory() as scratch:
             folder = write_tiny_llama(Path(scratch, "model"), shape, **whole.get(shape, {}))
             # Of OLMo 3 llama.cpp counts the attention factor twice: see `GgufConfig`.

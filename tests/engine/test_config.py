@@ -255,6 +255,13 @@ def test_ernie_with_biases_is_refused(read):
         read(architectures=["Ernie4_5ForCausalLM"], model_type="ernie4_5", use_bias=True)
 
 
+def test_minicpm_that_does_not_see_all_is_refused(read):
+    minicpm = {"architectures": ["MiniCPMForCausalLM"], "scale_depth": 1.4, "scale_emb": 12}
+    assert read(**minicpm).tie_word_embeddings
+    with pytest.raises(UnsupportedModelError, match="sparse_config is not supported"):
+        read(**minicpm, sparse_config={"kernel_size": 32, "topk": 64})
+
+
 def test_olmoe_that_clips_is_refused(read):
     sizes = {"architectures": ["OlmoeForCausalLM"], "model_type": "olmoe", "num_experts": 8, "num_experts_per_tok": 2}
     assert read(**sizes, clip_qkv=None).whole_qk_norm

@@ -43,6 +43,7 @@ SHAPES_AND_DTYPES = [
     ("granite4", "int8"),
     ("glm4", "bfloat16"),
     ("glm4", "int8"),
+    ("minicpm", "int8"),
     ("hunyuan", "float32"),
     ("hunyuan", "bfloat16"),
     *itertools.product(("gpt-oss",), ("float32", "bfloat16", "int8", "int4")),

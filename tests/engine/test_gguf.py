@@ -22,7 +22,7 @@ from tests.fakes.gguf_files import (
     write_parts,
     write_twin,
 )
-from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, Shape, write_tiny_llama
+from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, Shape, write_tiny_llama
 
 IDS = [1, 5, 90, 17, 200, 3, 64, 65, 66, 250, 8, 9, 100, 101, 7, 12] * 9  # longer than the windows
 RENAMED = {"GraniteMoeHybridForCausalLM": "GraniteForCausalLM"}
@@ -30,7 +30,7 @@ RENAMED = {"GraniteMoeHybridForCausalLM": "GraniteForCausalLM"}
 QUANTISED = ("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS")
 
 
-@pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES])
+@pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES])
 def test_the_same_logits_to_the_bit(tiny_folder, load, tmp_path, shape: Shape):
     file = write_gguf(tiny_folder(shape), tmp_path / "tiny.gguf")
     ours, theirs = load(folder=file), load(shape)

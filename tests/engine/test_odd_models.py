@@ -180,6 +180,19 @@ def test_an_odd_configuration_computes_what_transformers_does(
     assert_same_as_transformers(load(folder=folder), folder)
 
 
+@pytest.mark.parametrize("changes", [{}, {"scale_emb": ..., "scale_depth": ..., "attention_bias": True}], ids=str)
+def test_minicpm_is_granite_by_other_words(tmp_path: Path, load: Load, changes: dict[str, Any]) -> None:
+    """transformers does not have it. Each layer adds ``scale_depth / sqrt(layers)`` times what it makes."""
+    folder = write_tiny_llama(tmp_path / "model", "minicpm", **changes, rope_scaling=None)
+    ours = load(folder=folder)
+    emb, depth = (1, 1) if changes else (12, 1.4)
+    # A norm removes any factor of the stream, so the sum of a layer of Granite's may be scaled as a whole.
+    change_json(folder / "config.json", architectures=["GraniteForCausalLM"], model_type="granite",
+                embedding_multiplier=emb, residual_multiplier=depth / 3**0.5, logits_scaling=64 / 16,
+                attention_multiplier=16**-0.5)  # fmt: skip
+    assert_same_as_transformers(ours, folder)
+
+
 LONGROPE = {"type": "longrope", "long_factor": [1.0, 1.2, 2.0, 4.5, 9.0, 30.0, 31.0, 33.0],
             "short_factor": [1.0, 1.0, 1.1, 1.2, 1.5, 2.0, 2.5, 3.0]}  # fmt: skip
 

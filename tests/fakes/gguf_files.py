@@ -36,11 +36,12 @@ ARCHITECTURES = {
     "GlmForCausalLM": "chatglm",
     "Glm4ForCausalLM": "glm4",
     "HunYuanDenseV1ForCausalLM": "hunyuan-dense",
+    "MiniCPMForCausalLM": "minicpm",
     "SeedOssForCausalLM": "seed_oss",
     "Exaone4ForCausalLM": "exaone4",
     "Ernie4_5ForCausalLM": "ernie4_5",
 }
-PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe")
+PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "minicpm")
 _SPREADS = {
     "Q2_K": 1.9 * 7.5,
     "Q3_K": 2.3 * 18.5,
@@ -174,7 +175,14 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
     if config.get("use_sliding_window"):
         layers = range(config["num_hidden_layers"])
         values["attention.sliding_window_pattern"] = [layer >= config["max_window_layers"] for layer in layers]
-    if "long_factor" in rope:
+    if arch == "minicpm":
+        values |= {
+            "embedding_scale": float(config["scale_emb"]),
+            "residual_scale": config["scale_depth"] / config["num_hidden_layers"] ** 0.5,
+            "logit_scale": config["hidden_size"] / config["dim_model_base"],
+            "rope.scaling.type": "longrope",
+        }
+    elif "long_factor" in rope:
         values["rope.scaling.original_context_length"] = config["original_max_position_embeddings"]
         factor = config["max_position_embeddings"] / config["original_max_position_embeddings"]
         original = config["original_max_position_embeddings"]

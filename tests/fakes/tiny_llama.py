@@ -30,8 +30,8 @@ from tests.fakes.tiny_tokenizers import (
 
 Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
-    "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3",
-    "granite4", "glm", "glm4", "hunyuan", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
+    "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "granite4",
+    "glm", "glm4", "hunyuan", "minicpm", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
@@ -40,6 +40,8 @@ FAMILY_SHAPES: tuple[Shape, ...] = (
     "seed-oss", "exaone4", "ernie", "gemma2", "granite4", "glm", "glm4", "hunyuan",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
+STRANGE_SHAPES: tuple[Shape, ...] = ("minicpm",)
+"""Relatives that transformers does not have."""
 
 _COMMON: dict[str, Any] = {
     "architectures": ["LlamaForCausalLM"],
@@ -159,6 +161,12 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
     # That there are biases, but for that of the output, only the family says.
     "seed-oss": {"architectures": ["SeedOssForCausalLM"], "model_type": "seed_oss", "attention_bias": ...,
                  "head_dim": 32, "rope_theta": 1e7, "rope_scaling": {"rope_type": "default"}, "pad_token_id": None},
+    # As MiniCPM 4 0.5B.
+    "minicpm": {"architectures": ["MiniCPMForCausalLM"], "model_type": "minicpm", "scale_emb": 12,
+                "scale_depth": 1.4, "dim_model_base": 16, "tie_word_embeddings": True, "rope_theta": 1e4,
+                "rope_scaling": {"rope_type": "longrope", "original_max_position_embeddings": 2048,
+                                 "long_factor": [1.0, 1.2, 2.0, 4.5, 9.0, 30.0, 31.0, 33.0],
+                                 "short_factor": [1.0, 1.0, 1.1, 1.2, 1.5, 2.0, 2.5, 3.0]}},
     # Its own alpha is 1000 or 100000.
     "hunyuan": {"architectures": ["HunYuanDenseV1ForCausalLM"], "model_type": "hunyuan_v1_dense", "head_dim": 24,
                 "tie_word_embeddings": True, "rope_theta": 1e4, "pad_token_id": None,
@@ -199,9 +207,7 @@ def write_tiny_llama(
         tokenizer, bos, eos = gemma_tokenizer(), "<bos>", "<eos>"
     elif shape == "gpt-oss":
         tokenizer, bos, eos, template = harmony_tokenizer(), "<|startoftext|>", "<|return|>", HARMONY_TEMPLATE
-    elif shape == "magistral":
-        tokenizer, bos, eos, template = magistral_tokenizer(), "<s>", "</s>", MAGISTRAL_TEMPLATE
-    elif shape in ("tinyllama", "llama-2", "mistral", "mixtral", "ernie"):
+    elif shape in ("tinyllama", "llama-2", "mistral", "mixtral", "ernie", "minicpm"):
         tokenizer, bos, eos, template = sentencepiece_tokenizer(), "<s>", "</s>", ZEPHYR_TEMPLATE
     else:
         tokenizer, bos, eos = byte_level_tokenizer(), "<|begin_of_text|>", "<|eot_id|>"

@@ -15,11 +15,10 @@ from llama_gui.library.fit import Machine, estimate, resolve
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.quantisation import is_fp8
 from llama_gui.paths import find_resources
-from tests.fakes.fp8_folders import LAYOUTS
-from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, write_tiny_llama
+from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, write_tiny_llama
 
 
-@pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES])
+@pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES])
 def test_it_counts_as_the_engine_does(tmp_path: Path, shape: Any):
     folder = write_tiny_llama(tmp_path, shape)
     counted = ModelShape.from_config(json.loads((folder / "config.json").read_text(encoding="utf-8")))
