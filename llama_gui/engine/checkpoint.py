@@ -30,6 +30,8 @@ Those of older files come first."""
 
 _PICTURE_PARTS = ("vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector.")
 """Prefixes of the vision network's weights, which are not read."""
+_GUESSING_PARTS = ("model.mtp_",)
+"""Those of ERNIE's layer that guesses a further token: neither."""
 
 _OF_LAYER = re.compile(r"(model\.layers\.[0-9]+\.)(.+)(\.(?:weight|bias))", re.ASCII)
 
@@ -127,7 +129,7 @@ class Checkpoint:
             raise BrokenModelError(f"{file} is damaged or cut off: {brief(str(error))}. {AGAIN}") from error
         for stored in names:
             name = _text_name(stored) if self._text_only else stored
-            if name is None or (self._is_headless and name.startswith(_HEAD)):
+            if name is None or name.startswith(_GUESSING_PARTS):
                 continue
             name = with_parts(name, self._part_names)
             if name in self._files:

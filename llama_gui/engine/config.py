@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from llama_gui.engine.expert_config import ExpertConfig, read_experts
+from llama_gui.engine.expert_config import ERNIE_NAMES, ExpertConfig, read_experts, with_names_of_qwen
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, read_json, shown
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
@@ -92,7 +92,7 @@ class NetworkConfig:
     gate: Gate = "silu"
     """The activation in the MLP."""
     experts: ExpertConfig | None = None
-    """In the place of every MLP; None: there are none."""
+    """In the place of MLPs, see `experts_of`; None: there are none."""
     has_sinks: bool = False
     """Each head has a logit that takes part in the softmax of its scores, and stands for no value (gpt-oss)."""
     part_names: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -119,6 +119,10 @@ class NetworkConfig:
     def rope_of(self, layer: int) -> int:
         """Which of `ropes` that of `layer` is."""
         return int(self.local_rope is not None and layer in self.sliding_layers)
+
+    def experts_of(self, layer: int) -> ExpertConfig | None:
+        """Those of `layer`; None: it has an MLP."""
+        return None if self.experts is None or layer < self.experts.plain_layers else self.experts
 
     def within(self, context: int) -> Self:
         """The same for conversations of at most `context` tokens."""
@@ -169,6 +173,8 @@ def network_config(fields: Fields) -> NetworkConfig:
     fields = _with_defaults(fields, family)
     if family.is_hybrid:
         fields = _as_granite_4(fields)
+    if family.experts is ERNIE_NAMES:
+        fields = with_names_of_qwen(fields, fields.integer("num_hidden_layers", most=_MOST_LAYERS))
     if family.has_scales:
         fields = _as_granite(fields)
     _refuse_options(fields, family)

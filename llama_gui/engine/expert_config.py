@@ -6,6 +6,7 @@ from llama_gui.engine.fields import Fields, shown
 from llama_gui.errors import UnsupportedModelError
 
 _MOST = 1024
+_PLAIN = "first_k_dense_replace"
 _MOST_IN_ALL = 100_000  # a table with rows for each is made before the weights are checked
 
 
@@ -22,6 +23,14 @@ class ExpertNames:
     down: str
     has_biases: bool = False
     """Beside each weight there is a bias: ``bias`` in the place of ``weight`` at the end of its name."""
+    shared: str = ""
+    """Of those of an MLP that all rows go through besides; ``{}`` stands for the part of it. "": there is none."""
+    shared_gate: str = ""
+    """Of what decides how much of it a row gets: through a sigmoid. "": all of it."""
+    correction: str = ""
+    """Of what is added to the weights of all experts while some are chosen. "": nothing is."""
+    are_flat: bool = False
+    """The last two are vectors, and not matrices of one row."""
 
     @property
     def is_stacked(self) -> bool:
@@ -33,6 +42,10 @@ QWEN_NAMES = ExpertNames(
     "mlp.gate.weight",
     ("mlp.experts.{}.gate_proj.weight", "mlp.experts.{}.up_proj.weight"),
     "mlp.experts.{}.down_proj.weight",
+)
+QWEN2_NAMES = replace(QWEN_NAMES, shared="mlp.shared_expert.{}.weight", shared_gate="mlp.shared_expert_gate.weight")
+ERNIE_NAMES = replace(
+    QWEN_NAMES, shared="mlp.shared_experts.{}.weight", correction="mlp.moe_statics.e_score_correction_bias"
 )
 MIXTRAL_NAMES = ExpertNames(
     "block_sparse_moe.gate.weight",
@@ -48,6 +61,12 @@ GGUF_NAMES = ExpertNames(
     "mlp.gate.weight", ("mlp.experts.gate_proj.weight", "mlp.experts.up_proj.weight"), "mlp.experts.down_proj.weight"
 )
 """What we call the tensors of GGUF files, whatever the family."""
+GGUF_SHARED = {
+    "shared": "mlp.shared_expert.{}.weight",
+    "shared_gate": "mlp.shared_expert_gate.weight",
+    "correction": "mlp.correction.bias",
+}
+"""The fields of these names that families have besides."""
 GPT_OSS_NAMES = replace(GGUF_NAMES, has_biases=True)
 """Its folders have gate and up in turn: see `gpt_oss_folder.py`."""
 
@@ -59,10 +78,11 @@ def bias_of(weight: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExpertConfig:
-    """The experts in the place of every MLP.
+    """The experts in the place of every MLP, but for those of the first layers.
 
     `count`: in each layer. `chosen`: by how many of them a token goes. `inner`: the width between gate and down.
-    `normalises`: the weights of the chosen ones add up to 1, and otherwise those of all do.
+    `normalises`: the weights of the chosen ones add up to 1, and otherwise those of all do. `shared`: `inner` of an MLP
+    that all tokens go through besides; 0: there is none. `plain_layers`: so many of the first have no experts.
     """
 
     count: int
@@ -70,6 +90,8 @@ class ExpertConfig:
     inner: int
     normalises: bool
     names: ExpertNames
+    shared: int = 0
+    plain_layers: int = 0
 
 
 def read_experts(fields: Fields, names: ExpertNames, *, layers: int) -> ExpertConfig:
@@ -92,4 +114,42 @@ def read_experts(fields: Fields, names: ExpertNames, *, layers: int) -> ExpertCo
     if chosen > count:
         raise fields.wrong("num_experts_per_tok", f"at most {count}, as there are experts")
     width = "moe_intermediate_size" if "moe_intermediate_size" in values else "intermediate_size"
-    return ExpertConfig(count, chosen, fields.integer(width), fields.flag("norm_topk_prob", False), names)
+    return ExpertConfig(
+        count,
+        chosen,
+        fields.integer(width),
+        fields.flag("norm_topk_prob", False),
+        names,
+        fields.integer("shared_expert_intermediate_size") if names.shared else 0,
+        _plain_layers(fields, layers),
+    )
+
+
+def _plain_layers(fields: Fields, layers: int) -> int:
+    count = fields.values.get(_PLAIN, 0)
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < layers:
+        raise fields.wrong(_PLAIN, f"a whole number from 0 to {layers - 1}, as there are {layers} layers")
+    return count
+
+
+def with_names_of_qwen(fields: Fields, layers: int) -> Fields:
+    """What ERNIE 4.5 calls otherwise.
+
+    Raises:
+        UnsupportedModelError: of the later layers only some have experts.
+    """
+    for name, known in (("moe_layer_interval", (1,)), ("moe_layer_end_index", (-1, layers - 1))):
+        if fields.values.get(name, known[0]) not in known:
+            raise UnsupportedModelError(
+                f"{fields.file}: {name} is {shown(fields.values[name])}, so some layers have no experts, which is not "
+                "supported. Choose another model."
+            )
+    wide, shared = fields.integer("moe_intermediate_size"), fields.integer("moe_num_shared_experts")
+    renamed = {
+        "num_experts": fields.values.get("moe_num_experts"),
+        "num_experts_per_tok": fields.values.get("moe_k"),
+        "shared_expert_intermediate_size": wide * shared,
+        _PLAIN: fields.values.get("moe_layer_start_index"),
+    }
+    said = {name: value for name, value in renamed.items() if value is not None}
+    return Fields({**said, **fields.values}, fields.file)

@@ -7,11 +7,15 @@ on no other row: the results of its experts are added in the order of their numb
 from collections.abc import Sequence
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.layers import MLP
 from llama_gui.engine.linear import Linear
+
+LEAST_SUM = 1e-12
+"""Of weights that are divided by their sum: where a correction chooses, it may be 0. It stands again in experts.h."""
 
 
 class Router:
@@ -20,29 +24,61 @@ class Router:
     As in transformers (`MixtralTopKRouter` and its kin): the softmax over all experts, of which the largest are taken.
     """
 
-    def __init__(self, linear: Linear, chosen: int, *, normalises: bool) -> None:
-        """`linear`: float32, a channel for each expert. For the others see `ExpertConfig`."""
+    def __init__(self, linear: Linear, chosen: int, *, normalises: bool, correction: Tensor | None = None) -> None:
+        """`linear`: float32, a channel for each expert. For the others see `ExpertConfig`.
+
+        `correction`: float32 ``[experts]``, see `ExpertNames.correction`.
+        """
         self.linear = linear
         self.chosen = chosen
         self.normalises = normalises
+        self.correction = correction
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """``[rows, hidden] ->`` weights (float32) and numbers (int64) of the experts, ``[rows, chosen]`` each."""
-        weights, numbers = self.linear(x.float()).softmax(1).topk(self.chosen, 1)
-        return (weights / weights.sum(1, keepdim=True) if self.normalises else weights), numbers
+        weights = self.linear(x.float()).softmax(1)
+        if self.correction is None:
+            weights, numbers = weights.topk(self.chosen, 1)
+        else:
+            numbers = (weights + self.correction).topk(self.chosen, 1).indices
+            weights = weights.gather(1, numbers)
+        return (weights / weights.sum(1, keepdim=True).clamp_(min=LEAST_SUM) if self.normalises else weights), numbers
 
 
-class Experts:
-    """The sum of what the chosen experts make of a row, each times its weight."""
+class SharedExpert:
+    """An MLP that all rows go through. `gate`: float32 ``[1, hidden]``, see `ExpertNames.shared_gate`."""
 
-    def __init__(self, router: Router, experts: Sequence[MLP | Int8MLP]) -> None:
-        self.router = router
-        self.experts = tuple(experts)
+    def __init__(self, mlp: MLP | Int8MLP, gate: Linear | None) -> None:
+        self.mlp = mlp
+        self.gate = gate
 
     @property
     def linears(self) -> list[Linear]:
-        """All of them, the router first."""
-        return [self.router.linear, *(linear for expert in self.experts for linear in expert.linears)]
+        """All of them."""
+        return [*([] if self.gate is None else [self.gate]), *self.mlp.linears]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, hidden] -> [rows, hidden]``, float32."""
+        made = self.mlp(x).float()
+        if self.gate is None:
+            return made
+        # A sigmoid, as the softmax beside 0: that goes row by row, so bits do not depend on other rows.
+        return made * F.pad(self.gate(x.float()), (0, 1)).softmax(1)[:, :1]
+
+
+class Experts:
+    """The sum of what the chosen experts make of a row, each times its weight, and of what a shared one does."""
+
+    def __init__(self, router: Router, experts: Sequence[MLP | Int8MLP], shared: SharedExpert | None = None) -> None:
+        self.router = router
+        self.experts = tuple(experts)
+        self.shared = shared
+
+    @property
+    def linears(self) -> list[Linear]:
+        """All of them, the router first, and those of the last expert last."""
+        shared = [] if self.shared is None else self.shared.linears
+        return [self.router.linear, *shared, *(linear for expert in self.experts for linear in expert.linears)]
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
@@ -54,4 +90,6 @@ class Experts:
             made = self.experts[number](x[rows])
             y.index_add_(0, rows, made.float() * weights[rows, places].unsqueeze(1))
             dtype = made.dtype
+        if self.shared is not None:
+            y += self.shared(x)
         return y.to(dtype)

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from llama_gui.engine.expert_config import GPT_OSS_NAMES, GRANITE_NAMES, MIXTRAL_NAMES, QWEN_NAMES, ExpertNames
+from llama_gui.engine.expert_config import (
+    ERNIE_NAMES,
+    GPT_OSS_NAMES,
+    GRANITE_NAMES,
+    MIXTRAL_NAMES,
+    QWEN2_NAMES,
+    QWEN_NAMES,
+    ExpertNames,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +191,23 @@ FAMILIES: dict[str, Family] = {
         experts=MIXTRAL_NAMES,
         defaults={"rms_norm_eps": 1e-5, "rope_theta": 1e6, **_CHOSEN_ADD_UP},
     ),
+    # Qwen1.5 A2.7B, Qwen2 57B-A14B
+    "Qwen2MoeForCausalLM": Family(
+        "qwen2_moe",
+        qkv_bias=True,
+        out_bias=False,
+        mlp_bias=False,
+        window="when used",
+        experts=QWEN2_NAMES,
+        defaults={
+            "num_experts": 60,
+            "num_experts_per_tok": 4,
+            "num_key_value_heads": 16,
+            "moe_intermediate_size": 1408,
+            "shared_expert_intermediate_size": 5632,
+            "sliding_window": 4096,
+        },
+    ),
     # Qwen3 30B-A3B, 235B-A22B
     "Qwen3MoeForCausalLM": Family(
         "qwen3_moe",
@@ -208,6 +233,28 @@ FAMILIES: dict[str, Family] = {
         window="by pattern",
         rotates_windows=True,
         defaults={"rms_norm_eps": 1e-5, "sliding_window": 4096, "sliding_window_pattern": 4},
+    ),
+    # ERNIE 4.5 21B-A3B, 300B-A47B
+    "Ernie4_5_MoeForCausalLM": Family(
+        "ernie4_5_moe",
+        qkv_bias=False,
+        out_bias=False,
+        mlp_bias=False,
+        paired=True,
+        experts=ERNIE_NAMES,
+        defaults={
+            "max_position_embeddings": 131072,
+            "moe_intermediate_size": 1536,
+            "moe_k": 6,
+            "moe_layer_start_index": 1,
+            "moe_num_experts": 64,
+            "moe_num_shared_experts": 2,
+            "num_key_value_heads": 4,
+            "rms_norm_eps": 1e-5,
+            "rope_theta": 5e5,
+            "tie_word_embeddings": True,
+            **_CHOSEN_ADD_UP,
+        },
     ),
     # ERNIE 4.5 0.3B
     "Ernie4_5ForCausalLM": Family(

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from llama_gui.engine.config import CAPS, GenerationDefaults, NetworkConfig, generation_defaults, network_config
-from llama_gui.engine.expert_config import GGUF_NAMES
+from llama_gui.engine.expert_config import GGUF_NAMES, GGUF_SHARED, ExpertConfig, ExpertNames
 from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import AGAIN, Fields, shown
 from llama_gui.engine.gguf_file import StoredTensor
@@ -29,7 +29,9 @@ ARCHITECTURES = {
     "qwen3": "Qwen3ForCausalLM",
     "smollm3": "SmolLM3ForCausalLM",
     "granite": "GraniteForCausalLM",
+    "qwen2moe": "Qwen2MoeForCausalLM",
     "qwen3moe": "Qwen3MoeForCausalLM",
+    "ernie4_5-moe": "Ernie4_5_MoeForCausalLM",
     "granitemoe": "GraniteMoeForCausalLM",
     "phi3": "Phi3ForCausalLM",
     "gemma2": "Gemma2ForCausalLM",
@@ -46,7 +48,9 @@ ARCHITECTURES = {
     "minicpm": "MiniCPMForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
 }
-_PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5", "glm4", "chatglm", "minicpm")
+_PAIRED = (
+    "llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5", "ernie4_5-moe", "glm4", "chatglm", "minicpm",
+)  # fmt: skip
 """Whose queries and keys are stored with the halves of a head in turn."""
 
 _MULTIPLIERS = {
@@ -72,6 +76,7 @@ _REFUSED: dict[str, Any] = {
     "expert_gating_func": 1,
     "expert_weights_scale": 1.0,
     "leading_dense_block_count": 0,
+    "interleave_moe_layer_step": 1,
 }
 _GEMMA_27B = {"gemma2.": 46, "gemma3.": 62}
 """Layers of those whose scores are not scaled by the width of a head; no field says so."""
@@ -114,16 +119,24 @@ class GgufConfig:
             mlp_bias=self._has("mlp.gate_proj.bias"),
             fuses_heads=self._has("self_attn.qkv_proj.weight"),
             fuses_mlp=self._has("mlp.gate_up_proj.weight"),
-            experts=config.experts
-            and replace(config.experts, names=replace(GGUF_NAMES, has_biases=config.experts.names.has_biases)),
+            experts=config.experts and replace(config.experts, names=self._expert_names(config.experts)),
             norm_shift=0.0,  # what Gemma adds to the weights of norms is in the file
         )
         divisors = self._tensors.get(ROPE_DIVISORS)
         return config if divisors is None else replace(config, rope=self._divided(divisors, config))
 
-    def embeds(self) -> bool:
-        """See `gguf_embeds`."""
-        return gguf_embeds(self._fields.values.get(self._prefix + "pooling_type"), self._path)
+    def _expert_names(self, experts: ExpertConfig) -> ExpertNames:
+        """Some converters leave the gate of a shared expert a matrix of one row, as folders have it."""
+        besides = {field: name for field, name in GGUF_SHARED.items() if getattr(experts.names, field)}
+        prefix = f"model.layers.{experts.plain_layers}."
+        rows = [besides[field] for field in ("shared_gate", "correction") if field in besides]
+        found = [self._tensors.get(prefix + name) for name in rows]
+        return replace(
+            GGUF_NAMES,
+            has_biases=experts.names.has_biases,
+            are_flat=not any(tensor is not None and len(tensor.shape) > 1 for tensor in found),
+            **besides,
+        )
 
     def _sizes(self) -> dict[str, Any]:
         """As config.json has them."""
@@ -189,12 +202,16 @@ class GgufConfig:
         return value is not None and not (isinstance(value, int) and value == 0)
 
     def _experts(self) -> dict[str, Any]:
-        """As llama.cpp has them: the weights of the chosen ones always add up to 1, but for OLMoE's."""
+        """As llama.cpp has them: the weights of the chosen ones always add up to 1, but for OLMoE's and Qwen2's."""
+        plain = self._get("leading_dense_block_count") or 0
+        shared = self._tensors.get(f"model.layers.{plain}.mlp.shared_expert.down_proj.weight")
         return {
+            "first_k_dense_replace": plain,
+            **({} if shared is None else {"shared_expert_intermediate_size": shared.shape[-1]}),
             "num_experts": self._integer("expert_count"),
             "num_experts_per_tok": self._integer("expert_used_count"),
             "moe_intermediate_size": self._integer("expert_feed_forward_length", self._integer("feed_forward_length")),
-            "norm_topk_prob": self._prefix != "olmoe.",
+            "norm_topk_prob": self._prefix not in ("olmoe.", "qwen2moe."),
         }
 
     def _multipliers(self, head_dim: float) -> dict[str, float]:
@@ -242,6 +259,8 @@ class GgufConfig:
         known = [*(_MULTIPLIERS.values() if self._family.multiplies else ())]
         known += CAPS if self._family.has_caps else ()
         known += ["expert_count"] if self._family.experts is not None else []
+        shares = self._family.experts is not None and self._family.experts.shared
+        known += ["expert_shared_count", "leading_dense_block_count"] if shares else []
         known += ["expert_gating_func"] if self._family.has_sinks else []  # llama.cpp knows it of gpt-oss, too
         for key, harmless in _REFUSED.items():
             value = None if key in known else self._get(key)

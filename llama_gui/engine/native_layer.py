@@ -50,6 +50,9 @@ class _Experts(ctypes.Structure):
         *((name, ctypes.POINTER(_Linear)) for name in ("gate_up", "down")),
         *((name, _Address) for name in ("router", "router_bias")),
         *((name, _Number) for name in ("count", "chosen", "normalises")),
+        ("correction", _Address),
+        *((name, ctypes.POINTER(_Linear)) for name in ("shared_gate_up", "shared_down")),
+        ("shared_gate", _Address),
     )
 
 
@@ -82,7 +85,8 @@ class NativeExperts:
     """A mixture in the place of the MLP of a `NativeLayer`.
 
     `router`: float32 ``[experts, hidden]``, contiguous; `router_bias`: ``[experts]``. `linears`: the operands of gate
-    and up, and of down, of each expert. For the others see `ExpertConfig`.
+    and up, and of down, of each expert; `shared`: those of the shared one, if there is one, and `shared_gate` as
+    `SharedExpert.gate` has it. For the others see `ExpertConfig` and `Router`.
     """
 
     router: Tensor
@@ -90,6 +94,9 @@ class NativeExperts:
     chosen: int
     normalises: bool
     router_bias: Tensor | None = None
+    correction: Tensor | None = None
+    shared: Sequence[Sequence[Operand]] = ()
+    shared_gate: Tensor | None = None
 
     @classmethod
     def of(cls, experts: Experts) -> Self | None:
@@ -106,7 +113,21 @@ class NativeExperts:
             )
         if not isinstance(router.linear, NativeRouterLinear) or len(shapes) > 1 or not all(next(iter(shapes))):
             return None
-        return cls(router.linear.weight, linears, router.chosen, router.normalises, router.linear.bias)
+        shared, gate = [], None
+        if experts.shared is not None:
+            shared, gate = list(map(operands_of, experts.shared.mlp.linears)), experts.shared.gate
+        if not all(shared) or not isinstance(gate, NativeRouterLinear | None):
+            return None
+        return cls(
+            router.linear.weight,
+            linears,
+            router.chosen,
+            router.normalises,
+            router.linear.bias,
+            router.correction,
+            shared,
+            None if gate is None else gate.weight,
+        )
 
 
 def _shapes(operands: Sequence[Operand]) -> tuple[tuple[str, int, int], ...]:
@@ -199,7 +220,18 @@ def _experts(experts: NativeExperts) -> _Experts:
     count = len(experts.linears)
     gate_ups, downs = ((_Linear * count)(*(_linear(parts[which]) for parts in experts.linears)) for which in range(2))
     router = _addresses(experts.router, experts.router_bias)
-    return _Experts(gate_ups, downs, *router, count, experts.chosen, experts.normalises)
+    shared = [ctypes.pointer(_linear(operands)) for operands in experts.shared] or [None, None]
+    return _Experts(
+        gate_ups,
+        downs,
+        *router,
+        count,
+        experts.chosen,
+        experts.normalises,
+        *_addresses(experts.correction),
+        *shared,
+        *_addresses(experts.shared_gate),
+    )
 
 
 def _linear(operands: Sequence[Operand]) -> _Linear:

@@ -10,7 +10,7 @@ from torch import Tensor
 from llama_gui.engine import seven_bits
 from llama_gui.engine.attention_blocks import padded
 from llama_gui.engine.device import torch_threads
-from llama_gui.engine.experts import Experts, Router
+from llama_gui.engine.experts import Experts, Router, SharedExpert
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape, numbers_of
 from llama_gui.engine.gguf_grids import GRID_KINDS, numbers_of_points
@@ -230,7 +230,7 @@ def passes_right(kernels: NativeKernels) -> bool:
 def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
     """With GELU, as Gemma has it, also with norms behind attention and MLP, and capped scores.
 
-    Clamped, as gpt-oss has it, with sinks. `experts`: so many, or an MLP.
+    Clamped, as gpt-oss has it, with sinks. `experts`: so many and a shared one, or an MLP.
     """
     generator = torch.Generator().manual_seed(0)
     rows, hidden, inner, heads = 7, 64, 96, Heads(4, 2, 16)
@@ -251,7 +251,9 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
     if experts:
         # All are chosen: among some, a rounding could decide.
         router = NativeRouterLinear(numbers(experts, hidden), kernels, numbers(experts))
-        mlp = Experts(Router(router, experts, normalises=False), mlps)
+        gate_of_shared = NativeRouterLinear(numbers(1, hidden), kernels)
+        shared = SharedExpert(MLP(linear(2 * inner, hidden), linear(hidden, inner), gate), gate_of_shared)
+        mlp = Experts(Router(router, experts, normalises=False), mlps, shared)
         mixture = NativeExperts.of(mlp)
     linears = (attention.qkv, attention.out, *mlp.linears[-2:])
     x, turns = numbers(rows, hidden), Turns(numbers(rows, 1, heads.dim), numbers(rows, 1, heads.dim), numbers(rows))

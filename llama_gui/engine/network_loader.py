@@ -11,8 +11,8 @@ from llama_gui.engine.cache_precision import resolve_cache_dtype
 from llama_gui.engine.checkpoint import WeightSource
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import Precision, give_memory_back
-from llama_gui.engine.expert_config import ExpertConfig, bias_of
-from llama_gui.engine.experts import Experts, Router
+from llama_gui.engine.expert_config import ExpertConfig, ExpertNames, bias_of
+from llama_gui.engine.experts import Experts, Router, SharedExpert
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
@@ -137,7 +137,8 @@ class NetworkLoader:
             config.score_cap,
             norms_turned=config.norms_turned,
         )
-        mlp = self._mlp(prefix) if config.experts is None else self._experts(prefix, config.experts)
+        experts = config.experts_of(layer)
+        mlp = self._mlp(prefix) if experts is None else self._experts(prefix, experts)
         norm, mlp_norm = self._pre_norms(prefix, attention.qkv, mlp.linears[-2]) if config.pre_norms else (None, None)
         post_norms = self._post_norms(prefix) if config.post_norms else None
         native = self._native(attention, mlp, (norm, mlp_norm), post_norms)
@@ -177,17 +178,27 @@ class NetworkLoader:
         def expert(number: int) -> MLP | Int8MLP:
             return _mlp(linear(number, names.gate_up), linear(number, (names.down,)), self._config.gate)
 
-        wanted = [names.router, *([bias_of(names.router)] if names.has_biases else [])]
-        weight, *biases = (self._checkpoint.weight(prefix + name, torch.float32, self._device) for name in wanted)
-        bias = biases[0] if biases else None
-        if self._kernels is not None and weight.shape[1] % LANES == 0:
-            router = NativeRouterLinear(weight, self._kernels, bias)
-        else:
-            router = self._router_linear(weight, bias)
+        bias = self._wide(prefix + bias_of(names.router)) if names.has_biases else None
+        router = self._float_linear(self._wide(prefix + names.router), bias)
+        correction = self._wide(prefix + names.correction).flatten() if names.correction else None
         return Experts(
-            Router(router, config.chosen, normalises=config.normalises),
+            Router(router, config.chosen, normalises=config.normalises, correction=correction),
             [expert(number) for number in range(config.count)],
+            self._shared_expert(prefix, names) if names.shared else None,
         )
+
+    def _shared_expert(self, prefix: str, names: ExpertNames) -> SharedExpert:
+        gate_up, down = (
+            self._joined([prefix + names.shared.format(part) for part in parts], None)
+            for parts in (GATE_UP, ("down_proj",))
+        )
+        gate = self._float_linear(self._wide(prefix + names.shared_gate).view(1, -1)) if names.shared_gate else None
+        return SharedExpert(_mlp(gate_up, down, self._config.gate), gate)
+
+    def _float_linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
+        if self._kernels is not None and weight.shape[1] % LANES == 0:
+            return NativeRouterLinear(weight, self._kernels, bias)
+        return self._router_linear(weight, bias)
 
     def _pre_norms(self, prefix: str, *behind: Linear) -> tuple[RMSNorm, RMSNorm]:
         before_mlp = "pre_feedforward" if self._config.post_norms else "post_attention"
@@ -229,7 +240,10 @@ class NetworkLoader:
         return RMSNorm(weight, config.rms_norm_eps, stays_wide=stays_wide, dtype=self._dtype)
 
     def _sinks(self, prefix: str) -> Tensor:
-        return self._checkpoint.weight(prefix + "self_attn.sinks.weight", torch.float32, self._device)
+        return self._wide(prefix + "self_attn.sinks.weight")
+
+    def _wide(self, name: str) -> Tensor:
+        return self._checkpoint.weight(name, torch.float32, self._device)
 
     def _weight(self, name: str, part: int | None = None) -> Tensor:
         return self._checkpoint.weight(name, self._dtype, self._device, part)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import NetworkConfig
-from llama_gui.engine.expert_config import ExpertConfig, bias_of
+from llama_gui.engine.expert_config import ExpertConfig, ExpertNames, bias_of
 from llama_gui.engine.weight_rows import PairedRows
 
 TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
@@ -30,9 +30,8 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
         **{f"self_attn.{name}": ((out, hidden), config.qkv_bias) for name, out in attention.items()},
         "self_attn.o_proj": ((hidden, q), config.out_bias),
     }
-    if config.experts is None:
-        parts |= {f"mlp.{name}": ((out, hidden), config.mlp_bias) for name, out in mlp.items()}
-        parts["mlp.down_proj"] = ((hidden, inner), config.mlp_bias)
+    plain = {f"mlp.{name}": ((out, hidden), config.mlp_bias) for name, out in mlp.items()}
+    plain["mlp.down_proj"] = ((hidden, inner), config.mlp_bias)
     names = ["post_attention", *(["input"] if config.pre_norms else [])]
     if config.post_norms:
         names += ["post_feedforward", *(["pre_feedforward"] if config.pre_norms else [])]
@@ -45,10 +44,12 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     for layer in range(config.num_hidden_layers):
         prefix = f"model.layers.{layer}."
         shapes |= {f"{prefix}{name}.weight": shape for name, shape in norms.items()}
-        shapes |= {f"{prefix}{name}.weight": shape for name, (shape, _) in parts.items()}
-        shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in parts.items() if has_bias}
-        if config.experts is not None:
-            shapes |= {f"{prefix}{name}": shape for name, shape in _expert_shapes(config.experts, hidden)}
+        experts = config.experts_of(layer)
+        here = parts | plain if experts is None else parts
+        shapes |= {f"{prefix}{name}.weight": shape for name, (shape, _) in here.items()}
+        shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in here.items() if has_bias}
+        if experts is not None:
+            shapes |= {f"{prefix}{name}": shape for name, shape in _expert_shapes(experts, hidden)}
     return shapes
 
 
@@ -69,6 +70,10 @@ def _expert_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Sh
     names = experts.names
     if names.has_biases:
         yield from _expert_biases(experts, hidden)
+    if names.shared:
+        yield from _shared_shapes(experts, hidden)
+    if names.correction:
+        yield names.correction, _row(experts.count, names)
     yield names.router, (experts.count, hidden)
     matrices = {name: (2 * experts.inner // len(names.gate_up), hidden) for name in names.gate_up}
     for name, shape in {**matrices, names.down: (hidden, experts.inner)}.items():
@@ -76,6 +81,19 @@ def _expert_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Sh
             yield name, (experts.count, *shape)
         else:
             yield from ((name.format(number), shape) for number in range(experts.count))
+
+
+def _shared_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
+    names = experts.names
+    for part in GATE_UP:
+        yield names.shared.format(part), (experts.shared, hidden)
+    yield names.shared.format("down_proj"), (hidden, experts.shared)
+    if names.shared_gate:
+        yield names.shared_gate, _row(hidden, names)
+
+
+def _row(width: int, names: ExpertNames) -> Shape:
+    return (width,) if names.are_flat else (1, width)
 
 
 def _expert_biases(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
@@ -99,17 +117,24 @@ def layer_parameters(config: NetworkConfig) -> int:
 
 
 def router_parameters(config: NetworkConfig) -> int:
-    """Those of the routers, which are held in float32."""
+    """Those of the routers, and of what else decides where a token goes, which are held in float32."""
     if config.experts is None:
         return 0
-    return config.num_hidden_layers * config.experts.count * (config.hidden_size + config.experts.names.has_biases)
+    count, names = config.experts.count, config.experts.names
+    in_layer = count * (config.hidden_size + names.has_biases + bool(names.correction))
+    return _mixtures(config) * (in_layer + (config.hidden_size if names.shared_gate else 0))
+
+
+def _mixtures(config: NetworkConfig) -> int:
+    """So many layers have experts."""
+    return 0 if config.experts is None else config.num_hidden_layers - config.experts.plain_layers
 
 
 def expert_parameters(config: NetworkConfig) -> int:
-    """Those of all experts' matrices."""
+    """Those of the matrices of all experts that are chosen."""
     if config.experts is None:
         return 0
-    return 3 * config.num_hidden_layers * config.experts.count * config.experts.inner * config.hidden_size
+    return 3 * _mixtures(config) * config.experts.count * config.experts.inner * config.hidden_size
 
 
 def idle_parameters(config: NetworkConfig) -> int:

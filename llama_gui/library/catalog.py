@@ -84,12 +84,12 @@ def _entry(item: object, complaint: str) -> CatalogEntry:
 
 
 def _checked(item: Mapping[str, Any], kind: type, complaint: str) -> dict[str, Any]:
-    """The plain fields of `kind`, each of its type."""
+    """The plain fields of `kind` that it has or must have, each of its type."""
     values: dict[str, Any] = {}
     for field in fields(kind):
-        if field.name in _OBJECTS:
+        if field.name in _OBJECTS or (field.name not in item and field.default is not MISSING):
             continue
-        value = values[field.name] = item.get(field.name, None if field.default is MISSING else field.default)
+        value = values[field.name] = item.get(field.name)
         if field.type is bool:
             if not isinstance(value, bool):
                 raise CatalogError(f"{complaint} needs true or false as {field.name}, not {value!r}.")

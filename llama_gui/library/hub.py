@@ -48,9 +48,11 @@ ARCHITECTURES = frozenset(
         "SeedOssForCausalLM",
         "Exaone4ForCausalLM",
         "Ernie4_5ForCausalLM",
+        "Ernie4_5_MoeForCausalLM",
         "GraniteForCausalLM",
         "MiniCPMForCausalLM",
         "MixtralForCausalLM",
+        "Qwen2MoeForCausalLM",
         "Qwen3MoeForCausalLM",
         "GraniteMoeForCausalLM",
         "GraniteMoeHybridForCausalLM",
@@ -75,6 +77,7 @@ MODEL_TYPES = frozenset(
         "granite",
         "minicpm",
         "mixtral",
+        "qwen2_moe",
         "qwen3_moe",
         "granitemoe",
         "granitemoehybrid",
@@ -91,11 +94,12 @@ MODEL_TYPES = frozenset(
         "seed_oss",
         "exaone4",
         "ernie4_5",
+        "ernie4_5_moe",
         "gpt_oss",
     }
 )
 
-_GGUF_TYPES = frozenset({"qwen3moe", "gpt-oss", "chatglm", "hunyuan-dense"})
+_GGUF_TYPES = frozenset({"qwen3moe", "gpt-oss", "chatglm", "hunyuan-dense", "qwen2moe", "ernie4_5-moe"})
 """What GGUF files call those whose model type is another; the hub names either."""
 
 _WHO = {"user-agent": "llama-gui"}

@@ -24,14 +24,17 @@ _EXPERTS_OF_ALL = re.compile(r"\b(\d+)x\d+(?:\.\d+)?b\b", re.ASCII | re.IGNORECA
 
 _USUAL_CHOSEN = 8
 
-_GPT_OSS = "gpt_oss"
+_GPT_OSS, _ERNIE = "gpt_oss", "ernie4_5_moe"
 _WIDE_HEADS = ("qwen3", "seed_oss", "ernie4_5", "ministral3", "mistral3", "glm", "glm4")
 """Whose heads have 128 numbers, if config.json does not say."""
 _HAVE_BIASES = (_GPT_OSS, "seed_oss", "glm", "glm4")
 """Whose queries, keys and values have some, if config.json does not say."""
+_TIED = ("smollm3", "ernie4_5", "minicpm", _ERNIE)
+"""Whose embedding and vocabulary projection are one, if config.json does not say."""
 _INNER = {"granitemoehybrid": "shared_intermediate_size"}
 """Where the width of the MLP stands, if that is not `intermediate_size`."""
-_MIXTURES = ("mixtral", "qwen3_moe", "granitemoe", "olmoe", _GPT_OSS)
+_PLAIN = "first_k_dense_replace"
+_MIXTURES = ("mixtral", "qwen2_moe", "qwen3_moe", "granitemoe", "olmoe", _GPT_OSS, _ERNIE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,9 @@ class ModelShape:
 
     `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma does. `is_olmo`: all
     heads are normed as one. `experts`: how
-    many MLPs of width `inner` a layer has, of which a token goes through `chosen`. `is_gpt_oss`: everything but the
-    vocabulary has a bias, and each head a sink; `is_packed`: its files hold the experts in MXFP4. `is_fp8`: they hold
-    the matrices of layers in FP8.
+    many MLPs of width `inner` a layer has, of which a token goes through `chosen`, and through one of width `shared`
+    besides; `plain_layers` of the layers have one of width `plain_inner` instead. `is_gpt_oss`: everything but the
+    vocabulary has a bias, and each head a sink; `is_packed`: its files hold the experts in MXFP4.
     """
 
     vocabulary: int
@@ -76,6 +79,11 @@ class ModelShape:
     is_packed: bool = False
     is_fp8: bool = False
     is_olmo: bool = False
+    shared: int = 0
+    has_shared_gate: bool = False
+    has_correction: bool = False
+    plain_layers: int = 0
+    plain_inner: int = 0
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -95,20 +103,24 @@ class ModelShape:
             config = {**config, **inner}
         heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
         default_head = 128 if kind in _WIDE_HEADS else hidden // heads
-        default_kv_heads = {"qwen3_moe": 4, "ernie4_5": 2, "glm": 2, "glm4": 2}.get(str(kind), heads)
+        default_kv_heads = {"qwen3_moe": 4, "ernie4_5": 2, "glm": 2, "glm4": 2, _ERNIE: 4}.get(str(kind), heads)
+        if kind == _ERNIE:
+            config = _with_names_of_qwen(config)
         experts = _experts(config) if kind in _MIXTURES else (1, 1)
+        shares = kind in ("qwen2_moe", _ERNIE)
         inner = _INNER.get(str(kind), "moe_intermediate_size" if kind in _MIXTURES else "intermediate_size")
-        is_gpt_oss = kind == _GPT_OSS
+        is_gpt_oss, layers = kind == _GPT_OSS, _integer(config, "num_hidden_layers")
+        plain_layers = min(_integer(config, _PLAIN), layers) if kind == _ERNIE and config.get(_PLAIN) else 0
         return cls(
             vocabulary=_integer(config, "vocab_size"),
             hidden=hidden,
             inner=_integer(config, inner if inner in config else "intermediate_size"),
-            layers=_integer(config, "num_hidden_layers"),
+            layers=layers,
             heads=heads,
             kv_heads=_integer(config, "num_key_value_heads", default_kv_heads),
             head_dim=_integer(config, "head_dim", 64 if is_gpt_oss else default_head),
-            is_tied=config.get("tie_word_embeddings", kind in ("smollm3", "ernie4_5", "minicpm") or is_gemma) is True,
-            has_qkv_bias=kind == "qwen2" or config.get("attention_bias", kind in _HAVE_BIASES) is True,
+            is_tied=config.get("tie_word_embeddings", kind in _TIED or is_gemma) is True,
+            has_qkv_bias=kind in ("qwen2", "qwen2_moe") or config.get("attention_bias", kind in _HAVE_BIASES) is True,
             has_head_norms=kind in ("qwen3", "qwen3_moe", "exaone4", "hunyuan_v1_dense") or is_gemma3,
             has_post_norms=is_gemma or kind == "glm4",
             experts=experts[0],
@@ -116,7 +128,11 @@ class ModelShape:
             is_gpt_oss=is_gpt_oss,
             is_olmo=kind in ("olmo2", "olmo3", "olmoe"),
             is_packed=is_gpt_oss and bool(config.get("quantization_config")),
-            is_fp8=in_fp8,
+            shared=_integer(config, "shared_expert_intermediate_size") if shares else 0,
+            has_shared_gate=kind == "qwen2_moe",
+            has_correction=kind == _ERNIE,
+            plain_layers=plain_layers,
+            plain_inner=_integer(config, "intermediate_size") if plain_layers else 0,
         )
 
     @classmethod
@@ -156,8 +172,12 @@ class ModelShape:
         found = Counter[Matrix]()
         found[Matrix((self.heads + 2 * self.kv_heads) * self.head_dim, self.hidden, self.has_qkv_bias)] += self.layers
         found[Matrix(self.hidden, self.heads * self.head_dim, self.is_gpt_oss)] += self.layers
-        found[Matrix(2 * self.inner, self.hidden, self.is_gpt_oss)] += self.layers * experts
-        found[Matrix(self.hidden, self.inner, self.is_gpt_oss)] += self.layers * experts
+        later = self.layers - self.plain_layers
+        mlps = ((self.inner, later * experts), (self.shared, later), (self.plain_inner, self.plain_layers))
+        for inner, count in mlps:
+            if inner and count:
+                found[Matrix(2 * inner, self.hidden, self.is_gpt_oss)] += count
+                found[Matrix(self.hidden, inner, self.is_gpt_oss)] += count
         return found
 
     @property
@@ -168,7 +188,10 @@ class ModelShape:
     @property
     def router_numbers(self) -> int:
         """Numbers in all routers, which are float32 whatever the rest is."""
-        return self.layers * self.experts * (self.hidden + self.is_gpt_oss) if self.experts > 1 else 0
+        if self.experts == 1:
+            return 0
+        in_layer = self.experts * (self.hidden + self.is_gpt_oss + self.has_correction)
+        return (self.layers - self.plain_layers) * (in_layer + self.hidden * self.has_shared_gate)
 
     @property
     def head(self) -> Matrix:
@@ -211,6 +234,19 @@ def _experts(config: Mapping[str, Any]) -> tuple[int, int]:
     if chosen > count:
         raise BrokenModelError(f"config.json: num_experts_per_tok is {chosen}, but there are {count} experts.")
     return count, chosen
+
+
+def _with_names_of_qwen(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What ERNIE's mixtures call otherwise, and what their config.json need not say."""
+    inner = _integer(config, "moe_intermediate_size", 1536)
+    return {
+        **config,
+        "moe_intermediate_size": inner,
+        "num_experts": _integer(config, "moe_num_experts", 64),
+        "num_experts_per_tok": _integer(config, "moe_k", 6),
+        "shared_expert_intermediate_size": inner * _integer(config, "moe_num_shared_experts", 2),
+        _PLAIN: config.get("moe_layer_start_index", 1),
+    }
 
 
 def _active(name: str, parameters: int) -> int | None:

@@ -4854,6 +4854,14 @@
         <translation>so klein, dass die Basis {0} nicht übersteigt, bei Köpfen ab 4</translation>
     </message>
     <message>
+        <source>a whole number from 0 to {0}, as there are {1} layers</source>
+        <translation>eine ganze Zahl von 0 bis {0}, da es {1} Schichten gibt</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is {2}, so some layers have no experts, which is not supported. Choose another model.</source>
+        <translation>{0}: {1} ist {2}, also haben manche Schichten keine Experten, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>{0}: weights that are stored quantised are not supported. Use the unquantised model.</source>
         <translation>{0}: Quantisiert gespeicherte Gewichte werden nicht unterstützt. Nimm das nicht quantisierte Modell.</translation>
     </message>

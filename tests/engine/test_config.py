@@ -249,6 +249,40 @@ def test_an_alpha_that_cannot_be_is_told(read, alpha):
         read(**hunyuan, rope_scaling={**rope, "alpha": alpha})
 
 
+ERNIE_MOE = {
+    "architectures": ["Ernie4_5_MoeForCausalLM"],
+    "moe_intermediate_size": 48,
+    "moe_k": 2,
+    "moe_num_experts": 8,
+    "num_hidden_layers": 3,
+}
+
+
+def test_the_experts_of_ernie(read):
+    experts = read(**ERNIE_MOE).experts
+    assert (experts.count, experts.chosen, experts.inner, experts.shared, experts.plain_layers) == (8, 2, 48, 96, 1)
+    assert experts.normalises
+    config = read(**ERNIE_MOE, moe_layer_start_index=2, moe_num_shared_experts=1, moe_layer_end_index=2)
+    assert [config.experts_of(layer) is None for layer in range(3)] == [True, True, False]
+    assert config.experts.shared == 48
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "said"),
+    [
+        ({"moe_layer_interval": 2}, UnsupportedModelError, "moe_layer_interval is 2, so some layers have no experts"),
+        ({"moe_layer_end_index": 1}, UnsupportedModelError, "moe_layer_end_index is 1"),
+        ({"moe_layer_start_index": 3}, BrokenModelError, "from 0 to 2, as there are 3 layers"),
+        ({"moe_layer_start_index": -1}, BrokenModelError, "first_k_dense_replace is -1"),
+        ({"moe_num_shared_experts": 0}, BrokenModelError, "moe_num_shared_experts is 0"),
+        ({"moe_k": 9}, BrokenModelError, "num_experts_per_tok is 9"),
+    ],
+)
+def test_experts_of_ernie_that_cannot_be(read, changes, error, said):
+    with pytest.raises(error, match=said):
+        read(**ERNIE_MOE | changes)
+
+
 def test_ernie_with_biases_is_refused(read):
     assert read(architectures=["Ernie4_5ForCausalLM"], model_type="ernie4_5", use_bias=False).paired
     with pytest.raises(UnsupportedModelError, match="use_bias is not supported"):

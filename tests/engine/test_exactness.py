@@ -40,6 +40,8 @@ SHAPES_AND_DTYPES = [
         ("ministral3", "int8"),
     ),
     ("ernie", "int8"),
+    # An expert that all go through, behind a gate; an MLP in the first layer, and corrected choices.
+    *itertools.product(("qwen2-moe", "ernie-moe"), ("float32", "bfloat16", "int8")),
     ("granite4", "int8"),
     ("glm4", "bfloat16"),
     ("glm4", "int8"),

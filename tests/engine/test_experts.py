@@ -16,7 +16,7 @@ from tests.fakes.tiny_llama import write_tiny_llama
 
 IDS = [90, 17, 200, 64, 65, 66, 250, 100, 101, 12] * 5
 SIZES = {"hidden_size": 256, "intermediate_size": 256, "num_hidden_layers": 2, "head_dim": 64}
-MIXTURES = ("mixtral", "qwen3-moe", "granite-moe", "gpt-oss")
+MIXTURES = ("mixtral", "qwen2-moe", "qwen3-moe", "granite-moe", "ernie-moe", "gpt-oss")
 
 
 @pytest.fixture
@@ -50,7 +50,8 @@ def test_a_row_has_the_same_bits_beside_any_others(experts):
 @pytest.mark.parametrize("kind", ["Q4_K", "Q6_K", "Q8_0"])
 @pytest.mark.parametrize("shape", MIXTURES)
 def test_stacks_of_a_file_stay_in_blocks(tmp_path, load, shape, kind):
-    inner = {"moe_intermediate_size": 256} if shape == "qwen3-moe" else {}
+    inner = {"moe_intermediate_size": 256} if shape in ("qwen2-moe", "qwen3-moe", "ernie-moe") else {}
+    inner |= {"shared_expert_intermediate_size": 512} if shape == "qwen2-moe" else {}
     folder = write_tiny_llama(tmp_path / "model", shape, **SIZES, **inner)
     file = write_gguf(folder, tmp_path / "tiny.gguf", kind)
     engine = load(folder=file, dtype="auto")

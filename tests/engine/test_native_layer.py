@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.device import torch_threads
-from llama_gui.engine.experts import Experts, Router
+from llama_gui.engine.experts import Experts, Router, SharedExpert
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape
 from llama_gui.engine.kv_cache import Slot
@@ -78,7 +78,10 @@ class Fixture:
         experts: int = 0,
         chosen: int = 3,
         gpt_oss: bool = False,
+        shared: int = 0,
+        corrected: bool = False,
     ) -> None:
+        """`shared`: the width of an expert that all rows go through, as far as a gate says."""
         self._kernels = kernels
         self._seed = 0
         self.heads = heads
@@ -110,20 +113,32 @@ class Fixture:
                 ),
                 chosen,
                 normalises=experts % 2 == 0,
+                correction=numbers(experts, seed=3) if corrected else None,
             )
-            mlp = Experts(router, mlps)
+            other: SharedExpert | None = None
+            if shared:
+                parts = self._linear(form, 2 * shared, HIDDEN, bias), self._linear(form, HIDDEN, shared, bias)
+                other = SharedExpert(MLP(*parts), NativeRouterLinear(3 * numbers(1, HIDDEN, seed=4), kernels))
+            mlp = Experts(router, mlps, other)
             mixture = NativeExperts.of(mlp)
             assert mixture is not None
         native = NativeLayer(kernels, attention, operands, norms, after, gate, mixture)
         self.block = Block(norms[0], attention, norms[1], mlp, native, post_norms=after)
         self.plain = replace(self.block, native=None)
 
-    def leave_out(self, what: Literal["sinks", "router_bias"]) -> None:
+    def leave_out(self, what: Literal["sinks", "router_bias", "shared", "shared_gate", "correction"]) -> None:
         """From the operations."""
+        mlp = self.plain.mlp
         if what == "sinks":
             self.plain.attention.sinks = None
+        elif what == "router_bias":
+            mlp.router.linear.bias = None  # type: ignore[union-attr]
+        elif what == "correction":
+            mlp.router.correction = None  # type: ignore[union-attr]
+        elif what == "shared_gate":
+            mlp.shared.gate = None  # type: ignore[union-attr]
         else:
-            self.plain.mlp.router.linear.bias = None  # type: ignore[union-attr]
+            mlp.shared = None  # type: ignore[union-attr]
 
     def _linear(self, form: str | tuple[str, str], out: int, width: int, has_bias: bool) -> Linear:
         if isinstance(form, tuple):
@@ -316,6 +331,25 @@ def test_sinks_and_biases_everywhere(kernels: NativeKernels, form: str):
         layer.leave_out(left_out)
         other, _ = layer.run(layer.plain, rows, cuts)
         assert form != "bfloat16" or not near(other[0], want[0], 1e-3)
+
+
+@pytest.mark.parametrize("form", ["bfloat16", "codes", "int8", "Q4_K", ("int4", "int8")], ids=str)
+@pytest.mark.parametrize("shared", [256, 1280])
+def test_an_expert_that_all_rows_go_through_and_corrected_choices(
+    kernels: NativeKernels, form: str | tuple[str, str], shared: int
+):
+    layer = Fixture(kernels, form, inner=256, experts=6, shared=shared, corrected=True, bias=True)
+    rows, cuts = conversations(37, 3, 70), [(30, 0, 64), (1, 3, 1), (6, 0, 5)]
+    want, _ = layer.run(layer.plain, rows, cuts)
+    got, _ = layer.run(layer.block, rows, cuts)
+    for ours, theirs in zip(got, want, strict=True):
+        assert near(ours, theirs, error_of(kernels, form))
+    (alone,), _ = layer.run(layer.block, rows[:1], [(37,)])
+    assert torch.equal(got[0], alone)
+    for left_out in ("correction", "shared_gate", "shared"):
+        layer.leave_out(left_out)
+        other, _ = layer.run(layer.plain, rows, cuts)
+        assert form == "Q4_K" or not near(other[0], want[0], 0.01)
 
 
 @pytest.mark.parametrize("heads", [Heads(8, 8, 64), Heads(6, 2, 72), Heads(2, 1, 256), Heads(14, 2, 8)], ids=str)

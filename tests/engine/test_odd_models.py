@@ -158,6 +158,12 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
         "hunyuan", {"rope_theta": None, "rope_scaling": None, "attention_bias": True, "tie_word_embeddings": False,
                     "rope_parameters": {"rope_type": "dynamic", "alpha": 50.0, "rope_theta": 7e3, "factor": 1.0}}),
     "Hunyuan that is not stretched": ("hunyuan", {"rope_scaling": None}),
+    "ERNIE's mixture that says little, untied": ("ernie-moe", {"tie_word_embeddings": False, **dict.fromkeys((
+        "moe_num_shared_experts", "moe_layer_start_index", "moe_layer_end_index", "moe_layer_interval", "rope_theta",
+        "rms_norm_eps", "use_bias"), ...)}),
+    "ERNIE's mixture with two plain layers, one shared expert": (
+        "ernie-moe", {"moe_layer_start_index": 2, "moe_num_shared_experts": 1, "moe_k": 8}),
+    "Qwen2's mixture, tied, whose chosen add up": ("qwen2-moe", {"norm_topk_prob": True, "tie_word_embeddings": True}),
     "Seed-OSS with another bias": ("seed-oss", {"attention_bias": False, "attention_out_bias": True}),
     "EXAONE 4 1.2B": ("exaone4", {"sliding_window": None, "sliding_window_pattern": None,
                                   "layer_types": 5 * ["full_attention"], "tie_word_embeddings": True}),

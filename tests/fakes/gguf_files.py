@@ -26,7 +26,9 @@ ARCHITECTURES = {
     "Gemma2ForCausalLM": "gemma2",
     "Gemma3ForCausalLM": "gemma3",
     "MixtralForCausalLM": "llama",
+    "Qwen2MoeForCausalLM": "qwen2moe",
     "Qwen3MoeForCausalLM": "qwen3moe",
+    "Ernie4_5_MoeForCausalLM": "ernie4_5-moe",
     "GraniteMoeForCausalLM": "granitemoe",
     "GraniteMoeHybridForCausalLM": "granite",
     "GptOssForCausalLM": "gpt-oss",
@@ -189,8 +191,19 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values["rope.scaling.attn_factor"] = float(np.sqrt(1 + np.log(factor) / np.log(original)))
     if experts := config.get("num_local_experts", config.get("num_experts")):
         values |= {"expert_count": experts, "expert_used_count": config["num_experts_per_tok"]}
-    if arch == "qwen3moe":
+    if "moe_intermediate_size" in config:
         values["expert_feed_forward_length"] = config["moe_intermediate_size"]
+    if arch == "qwen2moe":
+        values["expert_shared_feed_forward_length"] = config["shared_expert_intermediate_size"]
+    if arch == "ernie4_5-moe":
+        values |= {
+            "expert_count": config["moe_num_experts"],
+            "expert_used_count": config["moe_k"],
+            "interleave_moe_layer_step": config["moe_layer_interval"],
+            "leading_dense_block_count": config["moe_layer_start_index"],
+            "expert_shared_count": config["moe_num_shared_experts"],
+            "expert_shared_feed_forward_length": config["moe_intermediate_size"] * config["moe_num_shared_experts"],
+        }
     if arch == "gpt-oss":
         values["expert_feed_forward_length"] = config["intermediate_size"]
     if arch in ("granite", "granitemoe"):
@@ -302,6 +315,10 @@ def _stacked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
                 whole[f"{before}mlp.experts.{part}_proj.weight"] = half.contiguous()
         elif match := _IN_TURN.fullmatch(name):
             whole |= _apart(match[1], match[2], match[3], weight)
+        elif name.endswith("e_score_correction_bias"):
+            whole[name.replace("_correction_bias", "_correction.bias")] = weight.squeeze()
+        elif name.endswith(".shared_expert_gate.weight"):
+            whole[name] = weight.squeeze()
         elif name.endswith(".sinks"):
             whole[f"{name}.weight"] = weight
         else:

@@ -32,12 +32,14 @@ Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "granite4",
     "glm", "glm4", "hunyuan", "minicpm", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
+    "qwen2-moe", "ernie-moe",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
     "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "olmo2", "olmo3", "olmoe",
     "seed-oss", "exaone4", "ernie", "gemma2", "granite4", "glm", "glm4", "hunyuan",
+    "qwen2-moe", "ernie-moe",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 STRANGE_SHAPES: tuple[Shape, ...] = ("minicpm",)
@@ -161,6 +163,16 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
     # That there are biases, but for that of the output, only the family says.
     "seed-oss": {"architectures": ["SeedOssForCausalLM"], "model_type": "seed_oss", "attention_bias": ...,
                  "head_dim": 32, "rope_theta": 1e7, "rope_scaling": {"rope_type": "default"}, "pad_token_id": None},
+    # Each row goes through an expert besides: in one family as far as a gate says, in the other behind a layer that has
+    # an MLP, where what chooses the others is corrected.
+    "qwen2-moe": {"architectures": ["Qwen2MoeForCausalLM"], "model_type": "qwen2_moe", "rope_theta": 1e6,
+                  "moe_intermediate_size": 48, "shared_expert_intermediate_size": 96, "num_experts": 8,
+                  "num_experts_per_tok": 3, "norm_topk_prob": False, "decoder_sparse_step": 1, "mlp_only_layers": [],
+                  "use_sliding_window": False, "sliding_window": None},
+    "ernie-moe": {"architectures": ["Ernie4_5_MoeForCausalLM"], "model_type": "ernie4_5_moe", "use_bias": False,
+                  "moe_intermediate_size": 48, "moe_num_experts": 8, "moe_k": 3, "moe_num_shared_experts": 2,
+                  "moe_layer_start_index": 1, "moe_layer_end_index": -1, "moe_layer_interval": 1, "rope_theta": 5e5,
+                  "rope_scaling": None, "pad_token_id": None, "head_dim": 16},
     # As MiniCPM 4 0.5B.
     "minicpm": {"architectures": ["MiniCPMForCausalLM"], "model_type": "minicpm", "scale_emb": 12,
                 "scale_depth": 1.4, "dim_model_base": 16, "tie_word_embeddings": True, "rope_theta": 1e4,
@@ -207,7 +219,7 @@ def write_tiny_llama(
         tokenizer, bos, eos = gemma_tokenizer(), "<bos>", "<eos>"
     elif shape == "gpt-oss":
         tokenizer, bos, eos, template = harmony_tokenizer(), "<|startoftext|>", "<|return|>", HARMONY_TEMPLATE
-    elif shape in ("tinyllama", "llama-2", "mistral", "mixtral", "ernie", "minicpm"):
+    elif shape in ("tinyllama", "llama-2", "mistral", "mixtral", "ernie", "ernie-moe", "minicpm"):
         tokenizer, bos, eos, template = sentencepiece_tokenizer(), "<s>", "</s>", ZEPHYR_TEMPLATE
     else:
         tokenizer, bos, eos = byte_level_tokenizer(), "<|begin_of_text|>", "<|eot_id|>"

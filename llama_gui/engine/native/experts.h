@@ -50,11 +50,16 @@ static void weigh(float *logits, ptrdiff_t count, ptrdiff_t all) {
 
 /* The numbers of the largest weights, of equal ones the first, in ascending order. So many in any case, whatever is no number. */
 static void choose(const float *weights, const Experts *experts, int32_t *number) {
+    const float *const plus = experts->correction;
     for (ptrdiff_t n = 0; n < experts->chosen; n++) {
         ptrdiff_t best = -1, at = 0;
+        float most = 0;
         for (ptrdiff_t e = 0, next = 0; e < experts->count; e++) {
             if (next < n && number[next] == e) next++; /* it is chosen */
-            else if (best < 0 || weights[e] > weights[best]) best = e, at = next;
+            else {
+                const float weight = plus ? weights[e] + plus[e] : weights[e];
+                if (best < 0 || weight > most) best = e, at = next, most = weight;
+            }
         }
         memmove(number + at + 1, number + at, (n - at) * sizeof *number);
         number[at] = (int32_t)best;
@@ -65,6 +70,7 @@ static void choose(const float *weights, const Experts *experts, int32_t *number
 static void normalise(float *weights, const int32_t *number, ptrdiff_t chosen) {
     float total = 0;
     for (ptrdiff_t n = 0; n < chosen; n++) total += weights[number[n]];
+    if (total < 1e-12f) total = 1e-12f; /* where a correction chooses, it may be 0; as in `experts.py` */
     for (ptrdiff_t n = 0; n < chosen; n++) weights[number[n]] /= total;
 }
 
@@ -175,6 +181,33 @@ static void add_pairs(const Experts *experts, const Routing *of, Some some, ptrd
     }
 }
 
+static float sigmoid(float x) {
+    const float power = _mm256_cvtss_f32(exponential(_mm256_set1_ps(x < 0 ? x : -x)));
+    return (x < 0 ? power : 1.0f) / (1.0f + power);
+}
+
+/* For all threads of a team: adds to x what the shared expert makes of each normed row. */
+static void pass_shared(const Layer *layer, float *x, ptrdiff_t rows, const Space *space) {
+    const Linear *const gate_up = layer->experts->shared_gate_up, *const down = layer->experts->shared_down;
+    const float *const gate = layer->experts->shared_gate;
+    const ptrdiff_t hidden = gate_up->width, inner = down->width;
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) prepare_row(gate_up, space->routing.normed + r * hidden, r, rows, &space->prepared);
+    multiply_prepared(gate_up, space, rows, space->y, 0);
+    gate_rows(space->y, rows, inner, (Activation)layer->gate, space->inner);
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) prepare_row(down, space->inner + r * inner, r, rows, &space->prepared);
+    multiply_prepared(down, space, rows, space->y, 0);
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        const float much = gate ? sigmoid(dot(space->routing.normed + r * hidden, gate, hidden)) : 1.0f;
+        const float *const made = space->y + r * hidden;
+        float *const to = x + r * hidden;
+        for (ptrdiff_t k = 0; k < hidden; k += 8)
+            _mm256_storeu_ps(to + k, _mm256_fmadd_ps(_mm256_set1_ps(much), _mm256_loadu_ps(made + k), _mm256_loadu_ps(to + k)));
+    }
+}
+
 /* For all threads of a team: adds to x what its experts make of each normed row. */
 static void pass_experts(const Layer *layer, float *x, ptrdiff_t rows, const Space *space) {
     const Experts *const experts = layer->experts;
@@ -194,6 +227,7 @@ static void pass_experts(const Layer *layer, float *x, ptrdiff_t rows, const Spa
             prepare_pair(experts->down, routing, some, p, space->inner + (p - some.first) * inner, space);
         multiply_pairs(experts->down, routing, some, space);
         add_pairs(experts, routing, some, rows, hidden, space->y, x);
-        if (some.end == experts->count) return;
+        if (some.end == experts->count) break;
     }
+    if (experts->shared_gate_up) pass_shared(layer, x, rows, space);
 }

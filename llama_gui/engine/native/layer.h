@@ -29,6 +29,9 @@ typedef struct {
     const float *router_bias;     /* [count], or NULL */
     int64_t count, chosen;        /* a row goes through so many of them */
     int64_t normalises;           /* the weights of the chosen ones add up to 1 */
+    const float *correction;      /* [count]: is added to the weights while some are chosen; or NULL */
+    const Linear *shared_gate_up, *shared_down; /* of an MLP that all rows go through besides; or NULL */
+    const float *shared_gate;     /* [hidden]: through a sigmoid, how much of that a row gets; or NULL */
 } Experts;
 
 typedef struct {
@@ -113,10 +116,12 @@ static int is_half(int64_t form) { return form == HALF_BFLOAT16 || form == HALF_
 /* From two stocks, because glibc keeps freed memory only in pieces of at most 32 MiB: the system hands out larger ones page by page
  * each time. */
 static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *for_products) {
-    const Linear *all[] = {&layer->qkv, &layer->out, &layer->gate_up, &layer->down};
+    const Linear *all[6] = {&layer->qkv, &layer->out, &layer->gate_up, &layer->down};
+    const int has_shared = layer->experts && layer->experts->shared_gate_up;
+    if (has_shared) all[4] = layer->experts->shared_gate_up, all[5] = layer->experts->shared_down;
     ptrdiff_t width = 0, made = 0, behind = 0;
     int has_rows = 0, has_blocks = 0, has_halves = 0, has_codes = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < (has_shared ? 6 : 4); i++) {
         if (all[i]->width > width) width = all[i]->width;
         if ((i % 2 == 0 || layer->post_attention_norm) && all[i]->channels > made) made = all[i]->channels;
         if (i % 2 == 1 && all[i]->width > behind) behind = all[i]->width;
