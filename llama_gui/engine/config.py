@@ -219,6 +219,7 @@ def network_config(fields: Fields) -> NetworkConfig:
         post_norms=family.norms_outputs,
         pre_norms=family.norms_inputs,
         part_names=family.part_names,
+        gate="squared" if family.squares else "silu",
         norms_turned=family.norms_turned,
         whole_qk_norm=family.whole_qk_norm,
         experts=None if family.experts is None else read_experts(fields, family.experts, layers=layers),
@@ -404,6 +405,7 @@ def _architecture(fields: Fields) -> str:
 def _refuse_options(fields: Fields, family: Family) -> None:
     values = fields.values
     name, known = ("hidden_activation", "gelu_pytorch_tanh") if family.is_gemma else ("hidden_act", "silu")
+    known = "relu2" if family.squares else known
     if values.get(name, known) != known:
         raise UnsupportedModelError(f"{fields.file}: the activation {shown(values[name])} is not supported.")
     of_gemma = (_BIDIRECTIONAL, *(() if family.has_caps else CAPS))

@@ -58,6 +58,8 @@ class Family:
     """What checkpoints call parts of a layer -> what we call them, as Llama does, where the two differ."""
     is_hybrid: bool = False
     """See `config._as_granite_4`."""
+    squares: bool = False
+    """The MLP has no gate, and its activation is "squared"."""
     has_scales: bool = False
     """See `config._as_granite`."""
     paired: bool = False
@@ -295,6 +297,8 @@ FAMILIES: dict[str, Family] = {
         part_names={"self_attn.query_layernorm": "self_attn.q_norm", "self_attn.key_layernorm": "self_attn.k_norm"},
         defaults={"rms_norm_eps": 1e-5},
     ),
+    # Arcee's AFM 4.5B
+    "ArceeForCausalLM": Family("arcee", squares=True, defaults={"rms_norm_eps": 1e-5}),
     # Seed-OSS 36B
     "SeedOssForCausalLM": Family(
         "seed_oss", defaults={"attention_bias": True, "attention_out_bias": False, "head_dim": 128}

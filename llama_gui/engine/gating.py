@@ -8,9 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-Gate = Literal["silu", "gelu", "clamped"]
+Gate = Literal["silu", "gelu", "clamped", "squared"]
 """The activation of the gate: SiLU, GELU as the hyperbolic tangent approximates it, or gpt-oss's, which is of gate and
-up: ``gate * sigmoid(CLAMPED_SLOPE * gate) * (up + 1)``, both of them kept within `CLAMPED_AT`.
+up: ``gate * sigmoid(CLAMPED_SLOPE * gate) * (up + 1)``, both of them kept within `CLAMPED_AT`. "squared": there is no
+gate, and what is above 0 of up is squared (Arcee).
 """
 
 CLAMPED_SLOPE, CLAMPED_AT = 1.702, 7.0
@@ -87,7 +88,12 @@ def times_up(y: Tensor, up: Tensor, gate: Gate) -> None:
 
 
 def gated_rows(x: Tensor, gate: Gate = "silu") -> Tensor:
-    """``act(gate) * up`` of gate and up side by side: ``[rows, 2 * width] -> [rows, width]``, some rows at a time."""
+    """``act(gate) * up`` of gate and up side by side: ``[rows, 2 * width] -> [rows, width]``, some rows at a time.
+
+    Of "squared": ``[rows, width] -> [rows, width]``.
+    """
+    if gate == "squared":
+        return F.relu(x).square_()
     width = x.shape[1] // 2
     y = x.new_empty(len(x), width)
     for rows in blocks_of_rows(y.shape):

@@ -46,10 +46,12 @@ ARCHITECTURES = {
     "chatglm": "GlmForCausalLM",
     "hunyuan-dense": "HunYuanDenseV1ForCausalLM",
     "minicpm": "MiniCPMForCausalLM",
+    "arcee": "ArceeForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
 }
 _PAIRED = (
     "llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5", "ernie4_5-moe", "glm4", "chatglm", "minicpm",
+    "arcee",
 )  # fmt: skip
 """Whose queries and keys are stored with the halves of a head in turn."""
 
@@ -116,7 +118,7 @@ class GgufConfig:
             # The file does not say which linears have a bias: they have one where there is one.
             qkv_bias=self._has("self_attn.q_proj.bias") or self._has("self_attn.qkv_proj.bias"),
             out_bias=self._has("self_attn.o_proj.bias"),
-            mlp_bias=self._has("mlp.gate_proj.bias"),
+            mlp_bias=self._has("mlp.gate_proj.bias") or self._has("mlp.up_proj.bias"),
             fuses_heads=self._has("self_attn.qkv_proj.weight"),
             fuses_mlp=self._has("mlp.gate_up_proj.weight"),
             experts=config.experts and replace(config.experts, names=self._expert_names(config.experts)),

@@ -25,6 +25,9 @@ from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
 from llama_gui.engine.weight_rows import PairedRows, WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
+_WITHOUT_GATE = ("arcee",)
+"""Of others that have no weight for it by itself, it is in one with that for up."""
+
 _PIECE = 2**20
 """Numbers that are dequantised at once: whole blocks, and few enough for the processor's cache."""
 
@@ -173,7 +176,8 @@ def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
     """
     tensors: dict[str, StoredTensor] = {}
     ends = {stored.partition(".")[2].partition(".")[2] for file in files for stored in file.tensors}
-    fused = "ffn_up.weight" in ends and "ffn_gate.weight" not in ends
+    has_gate = files[0].metadata.get("general.architecture") not in _WITHOUT_GATE
+    fused = has_gate and "ffn_up.weight" in ends and "ffn_gate.weight" not in ends
     post_normed = POST_NORM in ends
     for file in files:
         for stored, tensor in file.tensors.items():

@@ -246,7 +246,8 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
     sinks = numbers(heads.count) if gate == "clamped" else None
     cap = 1.0 if gate == "gelu" else None
     attention = Attention(linear(128, hidden), linear(hidden, hidden), heads, NATIVE_BLOCKS, sinks=sinks, cap=cap)
-    mlps = [MLP(linear(2 * inner, hidden), linear(hidden, inner), gate) for _ in range(experts or 1)]
+    made_of_row = inner if gate == "squared" else 2 * inner
+    mlps = [MLP(linear(made_of_row, hidden), linear(hidden, inner), gate) for _ in range(experts or 1)]
     mlp, mixture = mlps[0], None
     if experts:
         # All are chosen: among some, a rounding could decide.

@@ -34,6 +34,7 @@ from llama_gui.engine.weight_shapes import (
     QKV,
     QKV_FUSED,
     TABLE,
+    UP_ALONE,
     weight_shapes,
 )
 from llama_gui.errors import UnsupportedModelError
@@ -163,7 +164,8 @@ class NetworkLoader:
 
     def _mlp(self, prefix: str) -> MLP | Int8MLP:
         config = self._config
-        gate_up = self._fused(prefix + "mlp.", GATE_UP_FUSED if config.fuses_mlp else GATE_UP, config.mlp_bias)
+        names = UP_ALONE if config.gate == "squared" else GATE_UP_FUSED if config.fuses_mlp else GATE_UP
+        gate_up = self._fused(prefix + "mlp.", names, config.mlp_bias)
         return _mlp(gate_up, self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias), config.gate)
 
     def _experts(self, prefix: str, config: ExpertConfig) -> Experts:
@@ -258,7 +260,7 @@ def _mlp(gate_up: Linear, down: Linear, gate: Gate) -> MLP | Int8MLP:
         isinstance(gate_up, QuantisedLinear)
         and isinstance(down, QuantisedLinear)
         and not gate_up.has_bias | down.has_bias
-        and gate != "clamped"
+        and gate not in ("clamped", "squared")
     ):
         return Int8MLP(gate_up, down, gate)
     return MLP(gate_up, down, gate)

@@ -10,7 +10,7 @@ from llama_gui.engine.weight_rows import PairedRows
 
 TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 QKV, QKV_FUSED = ("q_proj", "k_proj", "v_proj"), ("qkv_proj",)
-GATE_UP, GATE_UP_FUSED = ("gate_proj", "up_proj"), ("gate_up_proj",)
+GATE_UP, GATE_UP_FUSED, UP_ALONE = ("gate_proj", "up_proj"), ("gate_up_proj",), ("up_proj",)
 
 IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
 """Buffers that old checkpoints carry; we compute them."""
@@ -25,7 +25,9 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     if not config.tie_word_embeddings:
         shapes[HEAD] = vocabulary
     attention = {"qkv_proj": q + 2 * kv} if config.fuses_heads else {"q_proj": q, "k_proj": kv, "v_proj": kv}
-    mlp = {"gate_up_proj": 2 * inner} if config.fuses_mlp else {"gate_proj": inner, "up_proj": inner}
+    mlp = {"gate_up_proj": 2 * inner} if config.fuses_mlp else dict.fromkeys(GATE_UP, inner)
+    if config.gate == "squared":
+        mlp = dict.fromkeys(UP_ALONE, inner)
     parts: dict[str, tuple[Shape, bool]] = {
         **{f"self_attn.{name}": ((out, hidden), config.qkv_bias) for name, out in attention.items()},
         "self_attn.o_proj": ((hidden, q), config.out_bias),

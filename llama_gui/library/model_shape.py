@@ -58,7 +58,8 @@ class ModelShape:
     `has_qkv_bias` and `has_head_norms` are what Qwen2 and Qwen3 add, `has_post_norms` what Gemma does. `is_olmo`: all
     heads are normed as one. `experts`: how
     many MLPs of width `inner` a layer has, of which a token goes through `chosen`, and through one of width `shared`
-    besides; `plain_layers` of the layers have one of width `plain_inner` instead. `is_gpt_oss`: everything but the
+    besides; `plain_layers` of the layers have one of width `plain_inner` instead; `has_no_gate`: it consists of two
+    matrices, and not of three. `is_gpt_oss`: everything but the
     vocabulary has a bias, and each head a sink; `is_packed`: its files hold the experts in MXFP4.
     """
 
@@ -84,6 +85,7 @@ class ModelShape:
     has_correction: bool = False
     plain_layers: int = 0
     plain_inner: int = 0
+    has_no_gate: bool = False
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -132,6 +134,7 @@ class ModelShape:
             has_shared_gate=kind == "qwen2_moe",
             has_correction=kind == _ERNIE,
             plain_layers=plain_layers,
+            has_no_gate=kind == "arcee",
             plain_inner=_integer(config, "intermediate_size") if plain_layers else 0,
         )
 
@@ -176,7 +179,7 @@ class ModelShape:
         mlps = ((self.inner, later * experts), (self.shared, later), (self.plain_inner, self.plain_layers))
         for inner, count in mlps:
             if inner and count:
-                found[Matrix(2 * inner, self.hidden, self.is_gpt_oss)] += count
+                found[Matrix(inner if self.has_no_gate else 2 * inner, self.hidden, self.is_gpt_oss)] += count
                 found[Matrix(self.hidden, inner, self.is_gpt_oss)] += count
         return found
 

@@ -31,7 +31,7 @@ CheckGguf = Callable[[Path], None]
 GGUF_ARCHITECTURES = (
     "llama", "mistral3", "qwen2", "qwen3", "smollm3", "granite", "qwen3moe", "granitemoe", "phi3", "gemma2", "gemma3",
     "gpt-oss", "olmo2", "olmoe", "seed_oss", "exaone4", "ernie4_5", "glm4", "chatglm", "hunyuan-dense",
-    "minicpm", "qwen2moe", "ernie4_5-moe",
+    "minicpm", "qwen2moe", "ernie4_5-moe", "arcee",
 )  # fmt: skip
 """What the engine runs, by the names that GGUF has for it; a test keeps them together."""
 

@@ -43,6 +43,8 @@ SHAPES_AND_DTYPES = [
     # An expert that all go through, behind a gate; an MLP in the first layer, and corrected choices.
     *itertools.product(("qwen2-moe", "ernie-moe"), ("float32", "bfloat16", "int8")),
     ("granite4", "int8"),
+    # No gate.
+    *itertools.product(("arcee",), ("float32", "bfloat16", "int8")),
     ("glm4", "bfloat16"),
     ("glm4", "int8"),
     ("minicpm", "int8"),

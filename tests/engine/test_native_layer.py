@@ -80,6 +80,7 @@ class Fixture:
         gpt_oss: bool = False,
         shared: int = 0,
         corrected: bool = False,
+        squared: bool = False,
     ) -> None:
         """`shared`: the width of an expert that all rows go through, as far as a gate says."""
         self._kernels = kernels
@@ -88,9 +89,10 @@ class Fixture:
         widths = heads.count * heads.dim, heads.kv_count * heads.dim
         qkv = self._linear(form, widths[0] + 2 * widths[1], HIDDEN, bias)
         out = self._linear(form, HIDDEN, widths[0], bias)
-        gate: Gate = "gelu" if gemma else "clamped" if gpt_oss else "silu"
+        gate: Gate = "gelu" if gemma else "clamped" if gpt_oss else "squared" if squared else "silu"
+        made = inner if squared else 2 * inner
         mlps = [
-            MLP(self._linear(form, 2 * inner, HIDDEN, bias), self._linear(form, HIDDEN, inner, bias), gate)
+            MLP(self._linear(form, made, HIDDEN, bias), self._linear(form, HIDDEN, inner, bias), gate)
             for _ in range(experts or 1)
         ]
         norms = (None, None) if olmo else (self._norm(HIDDEN), self._norm(HIDDEN))
@@ -270,6 +272,19 @@ def test_all_heads_normed_as_one_and_nothing_before_attention_and_mlp(
     layer.plain.attention.norms = None
     plain, _ = layer.run(layer.plain, rows, cuts)
     assert not near(plain[0], want[0], 0.1)
+
+
+@pytest.mark.parametrize("form", ["bfloat16", "codes", "int8", "Q4_K", ("int4", "int8")], ids=str)
+@pytest.mark.parametrize("inner", [768, 1792])
+def test_an_mlp_without_a_gate(kernels: NativeKernels, form: str | tuple[str, str], inner: int):
+    layer = Fixture(kernels, form, inner=inner, bias=True, squared=True)
+    rows, cuts = conversations(37, 3, 70), [(30, 0, 64), (1, 3, 1), (6, 0, 5)]
+    want, _ = layer.run(layer.plain, rows, cuts)
+    got, _ = layer.run(layer.block, rows, cuts)
+    for ours, theirs in zip(got, want, strict=True):
+        assert near(ours, theirs, error_of(kernels, form))
+    (alone,), _ = layer.run(layer.block, rows[:1], [(37,)])
+    assert torch.equal(got[0], alone)
 
 
 @pytest.mark.parametrize("form", ["bfloat16", "int8"])

@@ -164,6 +164,8 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "ERNIE's mixture with two plain layers, one shared expert": (
         "ernie-moe", {"moe_layer_start_index": 2, "moe_num_shared_experts": 1, "moe_k": 8}),
     "Qwen2's mixture, tied, whose chosen add up": ("qwen2-moe", {"norm_topk_prob": True, "tie_word_embeddings": True}),
+    "Arcee with biases, tied": (
+        "arcee", {"attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True, "rope_scaling": None}),
     "Seed-OSS with another bias": ("seed-oss", {"attention_bias": False, "attention_out_bias": True}),
     "EXAONE 4 1.2B": ("exaone4", {"sliding_window": None, "sliding_window_pattern": None,
                                   "layer_types": 5 * ["full_attention"], "tie_word_embeddings": True}),

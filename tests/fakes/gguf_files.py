@@ -39,11 +39,12 @@ ARCHITECTURES = {
     "Glm4ForCausalLM": "glm4",
     "HunYuanDenseV1ForCausalLM": "hunyuan-dense",
     "MiniCPMForCausalLM": "minicpm",
+    "ArceeForCausalLM": "arcee",
     "SeedOssForCausalLM": "seed_oss",
     "Exaone4ForCausalLM": "exaone4",
     "Ernie4_5ForCausalLM": "ernie4_5",
 }
-PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "minicpm")
+PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "minicpm", "arcee")
 _SPREADS = {
     "Q2_K": 1.9 * 7.5,
     "Q3_K": 2.3 * 18.5,

@@ -32,14 +32,14 @@ Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "granite4",
     "glm", "glm4", "hunyuan", "minicpm", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
-    "qwen2-moe", "ernie-moe",
+    "qwen2-moe", "ernie-moe", "arcee",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
     "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite", "phi3", "phi4-mini", "gemma3",
     "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "olmo2", "olmo3", "olmoe",
     "seed-oss", "exaone4", "ernie", "gemma2", "granite4", "glm", "glm4", "hunyuan",
-    "qwen2-moe", "ernie-moe",
+    "qwen2-moe", "ernie-moe", "arcee",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
 STRANGE_SHAPES: tuple[Shape, ...] = ("minicpm",)
@@ -173,6 +173,10 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                   "moe_intermediate_size": 48, "moe_num_experts": 8, "moe_k": 3, "moe_num_shared_experts": 2,
                   "moe_layer_start_index": 1, "moe_layer_end_index": -1, "moe_layer_interval": 1, "rope_theta": 5e5,
                   "rope_scaling": None, "pad_token_id": None, "head_dim": 16},
+    "arcee": {"architectures": ["ArceeForCausalLM"], "model_type": "arcee", "hidden_act": "relu2", "head_dim": 16,
+              "rope_theta": 1e4, "pad_token_id": None,
+              "rope_scaling": {"rope_type": "yarn", "factor": 20.0, "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0,
+                               "original_max_position_embeddings": 64}},
     # As MiniCPM 4 0.5B.
     "minicpm": {"architectures": ["MiniCPMForCausalLM"], "model_type": "minicpm", "scale_emb": 12,
                 "scale_depth": 1.4, "dim_model_base": 16, "tie_word_embeddings": True, "rope_theta": 1e4,

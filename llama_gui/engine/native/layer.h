@@ -20,7 +20,7 @@ typedef struct {
     int64_t count, channels, width;
 } Linear;
 
-typedef enum { SILU = 0, GELU = 1, CLAMPED = 2 } Activation;
+typedef enum { SILU = 0, GELU = 1, CLAMPED = 2, SQUARED = 3 } Activation; /* the last one has no gate */
 
 /* In the place of an MLP; see experts.h. */
 typedef struct {
@@ -332,13 +332,25 @@ INLINE void gate_stretch(const float *gate, const float *up, ptrdiff_t count, Ac
     }
 }
 
-/* act(gate) * up, gate and up side by side in each row. */
+/* What is above 0, squared; a number that is none stays so. */
+INLINE void square_stretch(const float *up, ptrdiff_t count, float *to) {
+    for (ptrdiff_t k = 0; k < count; k += 8) {
+        const __m256 above = _mm256_max_ps(_mm256_setzero_ps(), _mm256_loadu_ps(up + k));
+        _mm256_storeu_ps(to + k, _mm256_mul_ps(above, above));
+    }
+}
+
+/* act(gate) * up, gate and up side by side in each row; or of up alone. */
 static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, Activation activation, float *to) {
     const ptrdiff_t stretches = (width + STRETCH - 1) / STRETCH;
 #pragma omp for
     for (ptrdiff_t item = 0; item < rows * stretches; item++) {
         const ptrdiff_t r = item / stretches, begin = item % stretches * STRETCH;
         const ptrdiff_t count = begin + STRETCH < width ? STRETCH : width - begin;
+        if (activation == SQUARED) {
+            square_stretch(y + r * width + begin, count, to + r * width + begin);
+            continue;
+        }
         const float *gate = y + r * 2 * width + begin;
         /* A call for each, so that the activation is a constant in the compiled loop. */
         if (activation == GELU) gate_stretch(gate, gate + width, count, GELU, to + r * width + begin);
