@@ -4,7 +4,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PureWindowsPath
 from typing import Any, NamedTuple, Protocol, Self
@@ -33,7 +33,7 @@ _PICTURE_PARTS = ("vision_tower.", "multi_modal_projector.", "model.vision_tower
 _GUESSING_PARTS = ("model.mtp_",)
 """Those of ERNIE's layer that guesses a further token: neither."""
 
-_OF_LAYER = re.compile(r"(model\.layers\.[0-9]+\.)(.+)(\.(?:weight|bias))", re.ASCII)
+_OF_LAYER = re.compile(r"(model\.layers\.[0-9]+\.)(.+)(\.[^.]+)", re.ASCII)
 
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _NETWORK, _HEAD = "model.", "lm_head."
@@ -84,8 +84,9 @@ class Checkpoint:
 
     `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading. `text_only`:
     the vision network is left aside, and the text network's weights have the names that they have in a checkpoint of
-    their own. `paired`: how the rows of a weight lie, where they are in pairs.
-    `part_names`: see `Family`.
+    their own. `paired`: how the rows of a weight lie, where they are in pairs. `part_names`: see `Family`.
+    `is_headless`: the projection to the vocabulary is left aside. Files that were written without it have shorter names
+    for the other weights.
 
     Raises:
         ModelNotFoundError: there is no weight file, or a shard that the index names is missing.
@@ -101,12 +102,14 @@ class Checkpoint:
         text_only: bool = False,
         paired: Mapping[str, PairedRows] | None = None,
         part_names: Mapping[str, str] | None = None,
+        is_headless: bool = False,
     ) -> None:
         self.folder = folder
         self._on_read = on_read
         self._text_only = text_only
         self._paired = paired or {}
         self._part_names = part_names or {}
+        self._is_headless = is_headless
         self._stack = ExitStack()
         self._files: dict[str, tuple[Path, Any, str]] = {}
         """The file, its handle, and what the weight is called there."""
@@ -129,8 +132,10 @@ class Checkpoint:
             raise BrokenModelError(f"{file} is damaged or cut off: {brief(str(error))}. {AGAIN}") from error
         for stored in names:
             name = _text_name(stored) if self._text_only else stored
-            if name is None or name.startswith(_GUESSING_PARTS):
+            if name is None or name.startswith(_GUESSING_PARTS) or (self._is_headless and name.startswith(_HEAD)):
                 continue
+            if self._is_headless and not name.startswith(_NETWORK):
+                name = _NETWORK + name
             name = with_parts(name, self._part_names)
             if name in self._files:
                 raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {brief(name)}. {AGAIN}")
@@ -191,15 +196,20 @@ class Checkpoint:
 
     def _check_one(self, name: str, shape: Shape, dtypes: Sequence[str]) -> None:
         file, found, dtype = self.stored(name)
+        called = self._files[name][2]
         if found != shape:
             raise BrokenModelError(
-                f"{file}: {stored} has the shape {shown(found.get_shape())}, but config.json asks for {list(shape)}. "
+                f"{file}: {called} has the shape {shown(list(found))}, but config.json asks for {list(shape)}. "
                 "The files belong to different models, or one of them is damaged."
             )
-        if found.get_dtype() not in dtypes:
-            raise UnsupportedModelError(
-                f"{file}: {stored} is stored as {found.get_dtype()}. Supported: {', '.join(dtypes)}."
-            )
+        if dtype not in dtypes:
+            raise UnsupportedModelError(f"{file}: {called} is stored as {dtype}. Supported: {', '.join(dtypes)}.")
+
+    def stored(self, name: str) -> StoredWeight:
+        """What the header of its file says of the weight `name`. KeyError: there is none."""
+        file, handle, stored = self._files[name]
+        found = handle.get_slice(stored)
+        return StoredWeight(file, tuple(found.get_shape()), found.get_dtype())
 
     def tensor(self, name: str, part: int | None = None) -> Tensor:
         """The weight `name` in the file's dtype, on CPU. It may be a view of the file: convert or copy it.
@@ -210,10 +220,7 @@ class Checkpoint:
             BrokenModelError: the file cannot be read, or holds NaN or infinity there.
         """
         tensor = self.raw(name, part)
-        extremes = torch.stack(torch.aminmax(tensor))  # NaN if any is; `isfinite` takes ten times as long
-        if not extremes.isfinite().all():
-            file, _, _ = self._files[name]
-            raise BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {AGAIN}")
+        self.check_finite(name, tensor)
         paired = self._paired.get(name)
         return tensor if paired is None else paired.in_halves(tensor)
 
@@ -256,7 +263,7 @@ class Checkpoint:
 
 
 def with_parts(name: str, parts: Mapping[str, str]) -> str:
-    """`name`, where it is that of a weight or bias of a part of a layer, with what `parts` calls that part."""
+    """`name`, where it is of a layer's part (its weight, bias or scale), with what `parts` calls that part."""
     match = _OF_LAYER.fullmatch(name) if parts else None
     return name if match is None else f"{match[1]}{parts.get(match[2], match[2])}{match[3]}"
 

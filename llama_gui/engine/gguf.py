@@ -58,6 +58,7 @@ class GgufModel:
         self.config = reader.network()
         self.defaults = reader.defaults()
         self._paired_rows = reader.paired_rows(self.config)
+        self.embeds = reader.embeds()
         match = _PART.fullmatch(path.name)
         self.name = match["name"] if match else path.stem
 

@@ -140,6 +140,10 @@ class GgufConfig:
             **besides,
         )
 
+    def embeds(self) -> bool:
+        """See `gguf_embeds`."""
+        return gguf_embeds(self._fields.values.get(self._prefix + "pooling_type"), self._path)
+
     def _sizes(self) -> dict[str, Any]:
         """As config.json has them."""
         layers = self._integer("block_count")

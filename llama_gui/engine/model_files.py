@@ -105,13 +105,15 @@ class FolderModel(ModelFiles):
         if self.config.has_sinks:
             return GptOssCheckpoint(self._folder, on_read, is_packed=bool(self.config.stored_kind))
         paired = paired_rows(self.config) if self.config.paired else None
-        return Checkpoint(
+        files = Checkpoint(
             self._folder,
             on_read,
             text_only=self.config.reads_pictures,
             paired=paired,
             part_names=self.config.part_names,
+            is_headless=self._embeds,
         )
+        return files if self.config.fp8 is None else ScaledCheckpoint(files, self.config.fp8, paired)
 
     def source(self, precision: Precision) -> str:
         """Says what is left aside, and what is done to FP8 and to experts in MXFP4."""

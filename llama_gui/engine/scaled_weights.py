@@ -17,7 +17,7 @@ from llama_gui.engine.checkpoint import Checkpoint, Shape
 from llama_gui.engine.fields import AGAIN, brief, shown
 from llama_gui.engine.packed_weights import PANEL_CHANNELS
 from llama_gui.engine.quantisation_config import Block, Fp8Config
-from llama_gui.engine.weight_rows import WeightRows, in_halves
+from llama_gui.engine.weight_rows import PairedRows, WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
 _STORED = "F8_E4M3"
@@ -41,13 +41,13 @@ _SIGN_AND_SEVEN_BITS = -(2**15) | 0x7F << 7
 class ScaledCheckpoint:
     """A `WeightSource` over a `Checkpoint` some of whose weights are in FP8; it raises what that does.
 
-    `paired_heads`: as `Checkpoint` has them.
+    `paired`: as `Checkpoint` has it.
     """
 
-    def __init__(self, files: Checkpoint, fp8: Fp8Config, paired_heads: Mapping[str, int] | None = None) -> None:
+    def __init__(self, files: Checkpoint, fp8: Fp8Config, paired: Mapping[str, PairedRows] | None = None) -> None:
         self._files = files
         self._blocks = fp8.blocks
-        self._paired_heads = paired_heads or {}
+        self._paired = paired or {}
         self._scales: dict[str, str] = {}
         """Weight in FP8 -> what its scale is called. Filled by `check`."""
 
@@ -134,8 +134,8 @@ class ScaledCheckpoint:
         """Some rows at a time; each piece is overwritten by the next."""
         scales, columns = self._scales_of_rows(name, out, width)
         codes = self._files.raw(name).view(torch.int8)
-        if heads := self._paired_heads.get(name):
-            codes, scales = in_halves(codes, heads), in_halves(scales, heads)
+        if paired := self._paired.get(name):
+            codes, scales = paired.in_halves(codes), paired.in_halves(scales)
         at_once = min(max(1, _PIECE // width // PANEL_CHANNELS) * PANEL_CHANNELS, out)
         halves, numbers = torch.empty(at_once, width, dtype=torch.int16), torch.empty(at_once, width)
         for first in range(0, out, at_once):

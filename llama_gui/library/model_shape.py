@@ -59,8 +59,8 @@ class ModelShape:
     heads are normed as one. `experts`: how
     many MLPs of width `inner` a layer has, of which a token goes through `chosen`, and through one of width `shared`
     besides; `plain_layers` of the layers have one of width `plain_inner` instead; `has_no_gate`: it consists of two
-    matrices, and not of three. `is_gpt_oss`: everything but the
-    vocabulary has a bias, and each head a sink; `is_packed`: its files hold the experts in MXFP4.
+    matrices, and not of three. `is_gpt_oss`: everything but the vocabulary has a bias, and each head a sink;
+    `is_packed`: its files hold the experts in MXFP4. `is_fp8`: they hold the matrices of layers in FP8.
     """
 
     vocabulary: int
@@ -136,6 +136,7 @@ class ModelShape:
             plain_layers=plain_layers,
             has_no_gate=kind == "arcee",
             plain_inner=_integer(config, "intermediate_size") if plain_layers else 0,
+            is_fp8=in_fp8,
         )
 
     @classmethod

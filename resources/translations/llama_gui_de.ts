@@ -4862,8 +4862,32 @@
         <translation>{0}: {1} ist {2}, also haben manche Schichten keine Experten, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>{0}: weights that are stored quantised are not supported. Use the unquantised model.</source>
-        <translation>{0}: Quantisiert gespeicherte Gewichte werden nicht unterstützt. Nimm das nicht quantisierte Modell.</translation>
+        <source>{0}: the weights are stored quantised ({1}), which is not supported. Choose the model unquantised, in FP8, or as a GGUF file.</source>
+        <translation>{0}: Die Gewichte sind quantisiert gespeichert ({1}), und das wird nicht unterstützt. Wähle das Modell unquantisiert, in FP8 oder als GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>{0}: the weights are stored quantised ({1}), which is not supported here. Choose the model in MXFP4, as it was published, or as a GGUF file.</source>
+        <translation>{0}: Die Gewichte sind quantisiert gespeichert ({1}), und das wird hier nicht unterstützt. Wähle das Modell in MXFP4, wie es veröffentlicht wurde, oder als GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>two whole numbers above 0</source>
+        <translation>zwei ganze Zahlen über 0</translation>
+    </message>
+    <message>
+        <source>an object with an object for each way of storing weights</source>
+        <translation>ein Objekt mit einem Objekt für jede Art, Gewichte zu speichern</translation>
+    </message>
+    <message>
+        <source>{0}: {1} has the shape {2}, but for {3}, of the shape {4}, it must be one of {5}. The files belong to different models, or one of them is damaged.</source>
+        <translation>{0}: {1} hat die Form {2}, aber für {3} von der Form {4} muss es eine von {5} sein. Die Dateien gehören zu verschiedenen Modellen, oder eine davon ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is stored as F8_E4M3, and its scale ({2}) is missing from the weight files. Download the file again.</source>
+        <translation>{0}: {1} ist als F8_E4M3 gespeichert, und der Faktor dazu ({2}) fehlt in den Dateien mit den Gewichten. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1}, of the shape {2}, is stored as F8_E4M3, and only matrices are supported in it. Choose another model.</source>
+        <translation>{0}: {1} von der Form {2} ist als F8_E4M3 gespeichert, und darin werden nur Matrizen unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{0}: its part for text is of the type {1}, which is not supported. Choose another model.</source>

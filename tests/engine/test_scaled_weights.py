@@ -46,6 +46,7 @@ def test_numbers_are_rounded_once_in_every_precision(tmp_path, load, layout, dty
 @pytest.mark.parametrize(
     ("shape", "layout"),
     [("ministral3", "mistral"), ("qwen3", "qwen"), ("phi3", "channels"), ("ernie", "qwen"), ("ernie", "channels"),
+     ("granite4", "channels"), ("glm4", "qwen"), ("glm4", "channels"), ("hunyuan", "channels"), ("ernie-moe", "qwen"),
      ("gemma3", "channels"), ("mixtral", "qwen"), ("mixtral", "autofp8"), ("qwen3-moe", "qwen"),
      ("granite-moe", "channels"), ("smollm2", "mistral")],
 )  # fmt: skip

@@ -15,6 +15,7 @@ from llama_gui.library.fit import Machine, estimate, resolve
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.quantisation import is_fp8
 from llama_gui.paths import find_resources
+from tests.fakes.fp8_folders import LAYOUTS
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, write_tiny_llama
 
 
