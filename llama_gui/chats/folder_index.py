@@ -90,7 +90,7 @@ class FolderIndex:
             there = dict(_files_in(self._folder))
         except OSError as error:
             raise StoreError(f"The folder {self._folder} cannot be read: {error.strerror or error}.") from error
-        with self._opened() as db:
+        with self.opened() as db:
             rows = db.execute("SELECT name, size, changed, problem FROM files").fetchall()
             known = {
                 name: (size, changed)
@@ -125,7 +125,9 @@ class FolderIndex:
                 if not os.path.lexists(self._folder / name):  # deleted since it was listed, perhaps with the folder
                     return
                 why = str(error)
-        db.execute("BEGIN")
+        db.execute(
+            "BEGIN IMMEDIATE"
+        )  # else it fails where vectors are saved between its first look and its first write
         with db:
             _forget(db, name)
             values = (clean_text(name), size, changed, len(passages), clean_text(why))
@@ -144,7 +146,7 @@ class FolderIndex:
         Raises:
             StoreError: it cannot be read.
         """
-        with self._opened() as db:
+        with self.opened() as db:
             files = db.execute("SELECT count(*) FROM files WHERE problem = ''").fetchone()[0]
             rows = db.execute("SELECT name, problem FROM files WHERE problem <> '' ORDER BY name").fetchall()
         problems = tuple(Problem(*row) for row in rows if not _has_no_text(row[0]))
@@ -159,7 +161,7 @@ class FolderIndex:
             StoreError: it cannot be read.
         """
         asked = Asked.of(question, former)
-        with self._opened() as db:
+        with self.opened() as db:
             stock = _stock(db, asked.words)
             needed = sorted(asked.found(stock), key=lambda stem: (stock.having[stem], stem))[:_MOST_WORDS]
             if not needed:
@@ -183,7 +185,7 @@ class FolderIndex:
         Raises:
             StoreError: it cannot be read.
         """
-        with self._opened() as db:
+        with self.opened() as db:
             return [row[0] for row in db.execute("SELECT name FROM files WHERE problem = '' ORDER BY name")]
 
     def beginnings(self, names: Sequence[str], most: int) -> list[Beginning]:
@@ -192,14 +194,19 @@ class FolderIndex:
         Raises:
             StoreError: it cannot be read.
         """
-        with self._opened() as db:
+        with self.opened() as db:
             found = (_beginning(db, name, most) for name in names)
             return [beginning for beginning in found if beginning.passages]
 
     # --- the file
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def opened(self) -> Iterator[sqlite3.Connection]:
+        """Its file with its tables, for those who keep more there: each statement counts at once.
+
+        Raises:
+            StoreError: it cannot be used, or what was done with it failed.
+        """
         try:
             with contextlib.closing(self._connected()) as db:
                 yield db
