@@ -14,6 +14,7 @@ from llama_gui.bridge.chat_shelving import ChatShelving
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.exchange import Exchange
 from llama_gui.bridge.folder_desk import FolderDesk
+from llama_gui.bridge.meaning_desk import MeaningDesk
 from llama_gui.bridge.presets import PresetBook
 from llama_gui.bridge.repeated_save import RepeatedSave
 from llama_gui.bridge.store_lane import StoreLane
@@ -62,6 +63,7 @@ class ChatBook(QObject):
         self.presets = PresetBook(store, self)
         self.reader = AttachmentReader(self)
         self.folders = FolderDesk(store.path.parent / "folders", self)
+        self.meaning = MeaningDesk(host, self.folders, self)
         self.tools = ToolDesk(tools_file or store.path.with_name("mcp.json"), self)
         self.first_settings = ChatSettings()
         """What new chats ask of the model."""
@@ -305,6 +307,7 @@ class ChatBook(QObject):
             return self._has_ended
         self._tabs_timer.stop()
         self.titler.stop()
+        self.meaning.stop()
         self.search.stop()
         self.exchange.close()
         for session in self.sessions():
@@ -315,6 +318,7 @@ class ChatBook(QObject):
         self._flush_tabs()
         self._closed = True
         self.reader.close()
+        self.meaning.close()
         self.folders.close()
         self.tools.close()
         self._has_ended = self._store.close() and ended

@@ -40,6 +40,8 @@ class EngineHost(QObject):
     frame = Signal(object)
     rested = Signal()
     """Nothing is on its way any more."""
+    making_way = Signal()
+    """Something is asked for, or a model is loaded: what nobody waits for should end."""
     stats_changed = Signal(str, object)
     """Key of a loaded model, and its `EngineStats`."""
     _refused = Signal(int, object)
@@ -232,6 +234,7 @@ class EngineHost(QObject):
 
     @Slot()
     def _make_way(self) -> None:
+        self.making_way.emit()
         for ticket in self._tickets:
             if ticket.gives_way:
                 self.cancel(ticket.number)

@@ -5,7 +5,7 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from llama_gui.bridge.tasks import TaskLane
 from llama_gui.chats.folder_index import FolderContents, FolderIndex, Problem
+from llama_gui.chats.fusion import fused
 from llama_gui.chats.passages import Beginning, Found
+from llama_gui.chats.ranking import Asked
 from llama_gui.errors import StoreError
 
 AGAIN_S = 10.0
@@ -22,6 +24,26 @@ AGAIN_S = 10.0
 KEPT_DAYS = 90
 """The index of a folder that no chat has used for this long is deleted."""
 _TELL_S = 0.1
+
+FindNear = Callable[[str], Sequence[Found]]
+"""The passages of a folder whose meaning is near that of a question, the nearest first. It raises nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningState:
+    """How many passages of a folder can be found by meaning, and how many there are; 0: nothing reads them, or not yet.
+
+    `error`: why it does not go on.
+    """
+
+    done: int = 0
+    total: int = 0
+    error: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left to be read."""
+        return self.done == self.total
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +64,7 @@ class FolderState:
     is_stopped: bool = False
     """The user has stopped the reading; questions use what was read by then."""
     error: str = ""
+    meaning: MeaningState = MeaningState()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +79,19 @@ class FolderReader:
     reports the error, and questions go without passages.
     """
 
-    def __init__(self, name: str, index: FolderIndex) -> None:
+    def __init__(self, name: str, index: FolderIndex, find_near: FindNear | None = None) -> None:
         self.name = name
         self._index = index
+        self._find_near = find_near
 
     def find(self, question: str, former: Sequence[str] = ()) -> Sequence[Found]:
-        """The passages that fit a question, the best first."""
+        """The passages that fit a question, the best first. "Thank you!" has no meaning that could be looked for."""
+        by_words: Sequence[Found] = ()
         with contextlib.suppress(StoreError):
-            return self._index.find(question, former)
-        return ()
+            by_words = self._index.find(question, former)
+        if self._find_near is None or not Asked.of(question).own:
+            return by_words
+        return fused(by_words, self._find_near(question))
 
     def names(self) -> Sequence[str]:
         """The files that were read, in order."""
@@ -87,11 +114,14 @@ class FolderDesk(QObject):
 
     changed = Signal(str)
     """The folder whose state is another."""
+    was_read = Signal(str)
+    """The folder that was looked through for changes, or where that failed or was stopped."""
     _told = Signal(str, int, int)
 
     def __init__(self, root: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._root = root
+        self.finder: Callable[[str], FindNear | None] = lambda _folder: None  # who finds by meaning, see `MeaningDesk`
         self._lane: TaskLane | None = None
         self._held: dict[str, str] = {}  # chat -> folder
         self._states: dict[str, FolderState] = {}
@@ -134,6 +164,14 @@ class FolderDesk(QObject):
         self._put(folder, replace(self.state(folder), is_reading=True, is_stopped=False, done=0, total=0))
         self._lane.run(partial(self._read, folder, cancelled, again), self._on_read, partial(self._on_failed, folder))
 
+    def is_held(self, folder: str) -> bool:
+        """Whether a chat uses a folder."""
+        return folder in self._held.values()
+
+    def set_meaning(self, folder: str, meaning: MeaningState) -> None:
+        """Say how much of a folder can be found by meaning."""
+        self._put(folder, replace(self.state(folder), meaning=meaning))
+
     def stop(self, folder: str) -> None:
         """Read no more of a folder until somebody says so."""
         if folder in self._reading:
@@ -141,8 +179,13 @@ class FolderDesk(QObject):
             self._put(folder, replace(self.state(folder), is_stopped=True))
 
     def reader(self, folder: str) -> FolderReader:
-        """Finds passages in what was read so far of a folder."""
-        return FolderReader(Path(folder).name or folder, self._index(folder))
+        """Finds passages in what was read so far of a folder, for one question."""
+        return FolderReader(Path(folder).name or folder, self.index(folder), self.finder(folder))
+
+    def index(self, folder: str) -> FolderIndex:
+        """What was read of a folder. Safe from any thread."""
+        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
+        return FolderIndex(self._root / f"{name}.db", Path(folder))
 
     def close(self, timeout_s: float = 1.0) -> bool:
         """Give up what is being read; what was read is kept. False: a disk hangs."""
@@ -153,12 +196,8 @@ class FolderDesk(QObject):
 
     # --- in the lane's thread
 
-    def _index(self, folder: str) -> FolderIndex:
-        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
-        return FolderIndex(self._root / f"{name}.db", Path(folder))
-
     def _read(self, folder: str, cancelled: threading.Event, retry: bool) -> _Read:
-        index, told_at = self._index(folder), -_TELL_S
+        index, told_at = self.index(folder), -_TELL_S
 
         def tell(done: int, total: int) -> None:
             nonlocal told_at
@@ -190,12 +229,10 @@ class FolderDesk(QObject):
 
     @Slot(object)
     def _on_read(self, read: _Read) -> None:
-        contents = read.contents
+        contents, former = read.contents, self.state(read.folder)
         state = FolderState(contents.files, contents.problems, contents.others, contents.is_cut)
-        self._end(
-            read.folder,
-            replace(state, is_missing=not read.is_there, is_stopped=self.state(read.folder).is_stopped),
-        )
+        is_stopped, meaning = former.is_stopped, former.meaning
+        self._end(read.folder, replace(state, is_missing=not read.is_there, is_stopped=is_stopped, meaning=meaning))
 
     def _on_failed(self, folder: str, error: Exception) -> None:
         self._end(folder, replace(self.state(folder), is_reading=False, error=str(error)))
@@ -204,6 +241,7 @@ class FolderDesk(QObject):
         if not self._reading.pop(folder).is_set():
             self._read_at[folder] = time.monotonic()
         self._put(folder, state)
+        self.was_read.emit(folder)
         if folder in self._awaited:
             self._awaited.remove(folder)
             self.read(folder)

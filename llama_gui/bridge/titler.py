@@ -180,9 +180,9 @@ class Titler(QObject):
 
 
 def _writes_titles(info: ModelInfo) -> bool:
-    """False for a model that always reasons first: it would have no tokens left for the title."""
+    """False for a model that writes nothing, or always reasons first: it would have no tokens left for the title."""
     always_thinks = info.opening(thinking=False) or (info.marks_thoughts and info.thinking is None)
-    return info.parameters >= LEAST_PARAMETERS and not always_thinks
+    return info.parameters >= LEAST_PARAMETERS and not (info.embeds or always_thinks)
 
 
 def _find_work(store: ChatStore) -> _Work | None:

@@ -94,6 +94,17 @@ def test_the_users_name_counts(qtbot: QtBot, make):
     titler.stop()
 
 
+def test_a_model_for_embeddings_is_not_asked(qtbot: QtBot, make):
+    engine = engine_that_says("Trams")
+    engine.info = replace(engine.info, embeds=True)
+    book, host, _ = make(engine)
+    titler = titler_of(book, host)
+    titler.set_on(True)
+    qtbot.wait(100)
+    assert len(engine.requests) == 1
+    titler.stop()
+
+
 @pytest.mark.parametrize("always", [{"thinking_tag": "<think>"}, {"marks_thoughts": True}])
 def test_a_model_that_always_thinks_is_not_asked(qtbot: QtBot, make, always):
     engine = engine_that_says("Trams")
