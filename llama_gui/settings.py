@@ -17,6 +17,9 @@ Language = Literal["system", "en", "de"]
 LayoutDirection = Literal["language", "left_to_right", "right_to_left"]
 """`language`: as the language of the window is written."""
 
+FIRST = "first"
+"""Of the models for embeddings the first on the shelf."""
+
 MIN_ZOOM, MAX_ZOOM = 0.5, 3.0
 
 _FORMAT = 2
@@ -59,6 +62,8 @@ class UserSettings:
     """
     prompt_cache_gb: int = 8
     """How much of the disk may keep what models have read of long chats; 0: nothing is kept."""
+    meaning_model: str = FIRST
+    """Key of the model for embeddings that finds passages of folders by meaning; "": none does."""
     offline: bool = False
     """Never ask the hub anything."""
     download_limit: int | None = None
@@ -211,6 +216,7 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "model_folders": _are_texts,
     "unload_after_minutes": _is_count,
     "prompt_cache_gb": _is_count,
+    "meaning_model": _is_text,
     "recent_models": _are_texts,
     "server_on": _is_flag,
     "server_for_network": _is_flag,

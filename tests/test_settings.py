@@ -60,6 +60,7 @@ def test_a_broken_file_is_set_aside(path: Path, content: bytes):
         ("window_geometry", None),
         ("unload_after_minutes", -1),
         ("prompt_cache_gb", 0.5),
+        ("meaning_model", None),
         ("split_chats", ["one"]),
         ("split_chats", "ab"),
         ("split_share", 1.0),

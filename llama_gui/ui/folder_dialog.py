@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from llama_gui.bridge.folder_desk import FolderDesk, FolderState
+from llama_gui.bridge.folder_desk import FolderDesk, FolderState, MeaningState
 from llama_gui.chats.folder_index import MOST_FILES
 from llama_gui.ui.numbers import number_text
 from llama_gui.ui.problem_words import problem_text
@@ -100,4 +100,13 @@ class FolderDialog(FittingDialog):
             words += " " + more.format(number_text(state.others))
         if state.is_cut:
             words += " " + self.tr("Only the first {} files of a folder are read.").format(number_text(MOST_FILES))
-        return words
+        return words + self._meaning(state.meaning)
+
+    def _meaning(self, meaning: MeaningState) -> str:
+        done, total = number_text(meaning.done), number_text(meaning.total)
+        if meaning.error:
+            why = problem_text(meaning.error)
+            return "\n" + self.tr("Found by meaning: {} of {} passages; then it failed. {}").format(done, total, why)
+        if meaning.is_whole:
+            return "\n" + self.tr("All passages are found by their meaning, too.") if meaning.total else ""
+        return "\n" + self.tr("Found by meaning so far: {} of {} passages.").format(done, total)

@@ -19,13 +19,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from llama_gui.settings import UserSettings
+from llama_gui.settings import FIRST, UserSettings
 from llama_gui.ui.choice_box import ChoiceBox
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.numbers import counted
 from llama_gui.ui.screen_room import fitted
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX
 from llama_gui.ui.widgets import plain_label
+from llama_gui.vocabulary import ModelEntry
 
 PREFERENCES = (
     "color_scheme",
@@ -37,6 +38,7 @@ PREFERENCES = (
     "strategy",
     "unload_after_minutes",
     "prompt_cache_gb",
+    "meaning_model",
 )
 """What of the settings is chosen here; the rest is kept by other parts of the window."""
 _MINUTES = (0, 10, 30, 120)
@@ -55,16 +57,27 @@ class _Choice:
 
 
 class PreferencesDialog(QDialog):
-    """Shows the settings and says which have changed. `data` is the folder with all that the user has."""
+    """Shows the settings and says which have changed. `data` is the folder with all that the user has.
+
+    `embedders`: the models for embeddings on the shelf.
+    """
 
     changed = Signal(object)
     """The whole `UserSettings`, with what was changed."""
 
-    def __init__(self, settings: UserSettings, data: Path, icons: Icons, parent: QWidget) -> None:
+    def __init__(
+        self,
+        settings: UserSettings,
+        data: Path,
+        icons: Icons,
+        parent: QWidget,
+        embedders: Sequence[ModelEntry] = (),
+    ) -> None:
         super().__init__(parent)
         self._settings = settings
         self._data = data
         self._icons = icons
+        self._embedders = embedders
         self._boxes: dict[str, ChoiceBox] = {}
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Preferences"))
@@ -75,6 +88,7 @@ class PreferencesDialog(QDialog):
         self._grid.setColumnStretch(1, 1)
         self._add_looks()
         self._add_answers()
+        self._add_meaning()
         self._add_data()
         self._lay_out()
 
@@ -161,6 +175,23 @@ class PreferencesDialog(QDialog):
                 self.tr("Frees the memory of large models. The next message loads them again."),
             )
         )
+
+    def _add_meaning(self) -> None:
+        first = next((entry.name for entry in self._embedders), "")
+        names = {
+            FIRST: self.tr("With {}").format(first) if first else self.tr("With the first model for embeddings"),
+            **{entry.key: entry.name for entry in self._embedders if len(self._embedders) > 1},
+            "": self.tr("No, by words only"),
+        }
+        chosen = self._settings.meaning_model
+        names.setdefault(chosen, next((e.name for e in self._embedders if e.key == chosen), Path(chosen).name))
+        says = self.tr(
+            "Of folders of documents, a model for embeddings reads the passages while nothing else is asked."
+        )
+        if not first:
+            says += " " + self.tr("There is none yet; Qwen3 Embedding is one.")
+        label = self.tr("Find by meaning, too")
+        self._add_choice(_Choice("meaning_model", label, list(names.items()), says))
 
     def _add_data(self) -> None:
         self._add_heading(self.tr("Your data"))

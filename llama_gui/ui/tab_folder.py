@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from llama_gui.bridge.attachments import AttachmentReader
 from llama_gui.bridge.chat_session import ChatSession
-from llama_gui.bridge.folder_desk import FolderState
+from llama_gui.bridge.folder_desk import FolderState, MeaningState
 from llama_gui.ui.composer import Composer
 from llama_gui.ui.folder_dialog import FolderDialog
 from llama_gui.ui.numbers import counted, number_text
@@ -112,7 +112,7 @@ class TabFolder(QObject):
                 facts.insert(0, self.tr("passages go to {}").format(server))  # where it is narrow the rest is cut off
             self._button.set_words(" · ".join([short, *facts]))
             says = " · ".join([self.tr("Folder of documents: {}").format(name), *facts])
-            tip = f"{folder}\n{self._promise(server)}"
+            tip = f"{folder}\n{self._promise(server, self._session.folders.state(folder).meaning)}"
         self._button.setAccessibleName(says)
         self._button.setToolTip(plain_tip(tip))
 
@@ -134,10 +134,20 @@ class TabFolder(QObject):
             files += self.tr(", stopped")
         if state.problems:
             files += self.tr(", {} not read").format(number_text(len(state.problems)))
-        return files
+        return files + self._meaning(state.meaning)
 
-    def _promise(self, server: str) -> str:
-        says = self.tr("Of its documents the passages that fit a question, by its words, go along with it.")
+    def _meaning(self, meaning: MeaningState) -> str:
+        """How far it is, while it goes on."""
+        if meaning.is_whole or meaning.error:
+            return ""
+        done, total = number_text(meaning.done), number_text(meaning.total)
+        return " · " + self.tr("meaning: {} of {}").format(done, total)
+
+    def _promise(self, server: str, meaning: MeaningState) -> str:
+        if meaning.done:
+            says = self.tr("Of its documents the passages that fit a question, by words and meaning, go along with it.")
+        else:
+            says = self.tr("Of its documents the passages that fit a question, by its words, go along with it.")
         if server:
             where = self.tr("They are sent to {}, as the rest of this chat is.").format(server)
         else:

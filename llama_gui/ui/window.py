@@ -38,6 +38,7 @@ from llama_gui.ui.window_connections import WindowConnections
 from llama_gui.ui.window_frame import TopBar, WindowFrame
 from llama_gui.ui.window_library import LibraryParts, WindowLibrary
 from llama_gui.ui.window_looks import WindowLooks
+from llama_gui.ui.window_meaning import WindowMeaning
 from llama_gui.ui.window_menu_entry import WindowMenuEntry
 from llama_gui.ui.window_models import ModelParts, WindowModels
 from llama_gui.ui.window_preferences import WindowPreferences
@@ -76,7 +77,7 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(self)
         self._build_places(icons)
         self._build_models(entries, server, endpoints, desk, icons)
-        self._build_rooms(data, icons)
+        self._build_rooms(desk, data, icons)
         self._menu_entry = WindowMenuEntry(resources, data, self)
         MenuKey(self)
         self.setWindowTitle("llama-gui")
@@ -127,7 +128,7 @@ class MainWindow(QMainWindow):
         self.sidebar.add_foot(self.library.line)
         self.sidebar.add_foot(SideFoot(self.actions_))
 
-    def _build_rooms(self, data: Path, icons: Icons) -> None:
+    def _build_rooms(self, desk: ModelDesk, data: Path, icons: Icons) -> None:
         """What is done between them, each room one idea."""
         book, deck, kept = self._book, self.deck, self._kept
         self.keeping = ChatKeeping(book, self.chats, self.sidebar, deck, self)
@@ -146,7 +147,8 @@ class MainWindow(QMainWindow):
         self._split.rename_wanted.connect(self._sides.rename_chat)
         self._split.left.connect(self._sides.take_room_back)
         self._looks = WindowLooks(deck, kept, self)
-        self._preferences = WindowPreferences(book, self._host, self._looks, kept, data, icons, self)
+        meaning = WindowMeaning(book.meaning, desk.shelf, kept, self)
+        self._preferences = WindowPreferences(book, self._host, self._looks, kept, data, icons, meaning, self)
 
     def _connect_words(self) -> None:
         """What the rooms have to say: what went wrong, in a tab; what was done, in the status line."""

@@ -11,6 +11,7 @@ from llama_gui.settings import UserSettings
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.kept_settings import KeptSettings
 from llama_gui.ui.window_looks import WindowLooks
+from llama_gui.ui.window_meaning import WindowMeaning
 
 
 class WindowPreferences(QObject):
@@ -24,6 +25,7 @@ class WindowPreferences(QObject):
         kept: KeptSettings,
         data: Path,
         icons: Icons,
+        meaning: WindowMeaning,
         window: QWidget,
     ) -> None:
         super().__init__(window)
@@ -33,6 +35,7 @@ class WindowPreferences(QObject):
         self._kept = kept
         self._data = data
         self._icons = icons
+        self._meaning = meaning
         self._window = window
 
     @Slot()
@@ -40,7 +43,8 @@ class WindowPreferences(QObject):
         """Open the dialog."""
         from llama_gui.ui.preferences import PreferencesDialog  # here: the window shows sooner
 
-        dialog = PreferencesDialog(self._kept.now(), self._data, self._icons, self._window)
+        embedders = self._meaning.embedders()
+        dialog = PreferencesDialog(self._kept.now(), self._data, self._icons, self._window, embedders)
         dialog.changed.connect(self._on_changed)
         dialog.open()
 
@@ -52,4 +56,5 @@ class WindowPreferences(QObject):
         self._host.models.unload_after(settings.unload_after_minutes)
         self._looks.set_zoom(settings.zoom)
         self._book.titler.set_on(settings.auto_titles)
+        self._meaning.apply()
         self._looks.dress()

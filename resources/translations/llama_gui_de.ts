@@ -2426,6 +2426,30 @@
 <context>
     <name>PreferencesDialog</name>
     <message>
+        <source>With {}</source>
+        <translation>Mit {}</translation>
+    </message>
+    <message>
+        <source>With the first model for embeddings</source>
+        <translation>Mit dem ersten Modell für Embeddings</translation>
+    </message>
+    <message>
+        <source>No, by words only</source>
+        <translation>Nein, nur nach Wörtern</translation>
+    </message>
+    <message>
+        <source>Of folders of documents, a model for embeddings reads the passages while nothing else is asked.</source>
+        <translation>Von Ordnern mit Dokumenten liest ein Modell für Embeddings die Abschnitte, solange nichts anderes gefragt ist.</translation>
+    </message>
+    <message>
+        <source>There is none yet; Qwen3 Embedding is one.</source>
+        <translation>Noch ist keines da; Qwen3 Embedding ist eines.</translation>
+    </message>
+    <message>
+        <source>Find by meaning, too</source>
+        <translation>Auch nach Bedeutung finden</translation>
+    </message>
+    <message>
         <source>After {} minute</source>
         <translation>Nach {} Minute</translation>
     </message>
@@ -3885,6 +3909,18 @@
 <context>
     <name>FolderDialog</name>
     <message>
+        <source>Found by meaning: {} of {} passages; then it failed. {}</source>
+        <translation>Nach Bedeutung zu finden: {} von {} Abschnitten; dann ging es nicht weiter. {}</translation>
+    </message>
+    <message>
+        <source>All passages are found by their meaning, too.</source>
+        <translation>Alle Abschnitte werden auch nach ihrer Bedeutung gefunden.</translation>
+    </message>
+    <message>
+        <source>Found by meaning so far: {} of {} passages.</source>
+        <translation>Nach Bedeutung zu finden sind bisher {} von {} Abschnitten.</translation>
+    </message>
+    <message>
         <source>{} of {} file is read.</source>
         <translation>{} von {} Datei ist gelesen.</translation>
     </message>
@@ -3939,6 +3975,14 @@
 </context>
 <context>
     <name>TabFolder</name>
+    <message>
+        <source>meaning: {} of {}</source>
+        <translation>Bedeutung: {} von {}</translation>
+    </message>
+    <message>
+        <source>Of its documents the passages that fit a question, by words and meaning, go along with it.</source>
+        <translation>Von seinen Dokumenten gehen die Abschnitte, die nach Wörtern und Bedeutung zu einer Frage passen, mit ihr mit.</translation>
+    </message>
     <message>
         <source>, stopped</source>
         <translation>, angehalten</translation>

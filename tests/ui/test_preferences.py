@@ -35,6 +35,7 @@ def dialog(qtbot, tmp_path: Path):
         ("strategy", "interleaved"),
         ("unload_after_minutes", 0),
         ("prompt_cache_gb", 32),
+        ("meaning_model", ""),
     ],
 )
 def test_a_choice_is_told(dialog, qtbot, name, value):

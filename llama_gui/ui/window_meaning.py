@@ -1,0 +1,32 @@
+"""Which model finds passages of folders by their meaning: the one that the user has chosen, of those on the shelf."""
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QWidget
+
+from llama_gui.bridge.meaning_desk import MeaningDesk
+from llama_gui.bridge.model_shelf import ModelShelf
+from llama_gui.settings import FIRST
+from llama_gui.ui.kept_settings import KeptSettings
+from llama_gui.vocabulary import ModelEntry
+
+
+class WindowMeaning(QObject):
+    """Tells the desk, whenever the shelf or the choice is another."""
+
+    def __init__(self, desk: MeaningDesk, shelf: ModelShelf, kept: KeptSettings, window: QWidget) -> None:
+        super().__init__(window)
+        self._desk = desk
+        self._shelf = shelf
+        self._kept = kept
+        shelf.changed.connect(self.apply)
+
+    def embedders(self) -> list[ModelEntry]:
+        """The models on the shelf that turn texts into vectors."""
+        return [item.entry for item in self._shelf.items if item.entry.embeds]
+
+    @Slot()
+    def apply(self) -> None:
+        """Use what is chosen. Nothing takes the place of a model that is gone: it would have to read all anew."""
+        chosen = self._kept.now().meaning_model
+        fits = (entry for entry in self.embedders() if chosen in (FIRST, entry.key))
+        self._desk.set_model(next(fits, None))
