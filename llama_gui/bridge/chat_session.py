@@ -172,6 +172,8 @@ class ChatSession(ChatNews):
         self.context.set_draft(draft, replaces)
         # What comes while nobody looks was written at another time, or has just been sent.
         self._draft = (draft, replaces) if self.context.is_watched else (Draft(), None)
+        if not self._draft[0].is_empty:
+            self.folders.question_expected.emit(self.settings.documents)
         self._look_ahead()
 
     @Slot()

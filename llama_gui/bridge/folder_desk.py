@@ -116,6 +116,8 @@ class FolderDesk(QObject):
     """The folder whose state is another."""
     was_read = Signal(str)
     """The folder that was looked through for changes, or where that failed or was stopped."""
+    question_expected = Signal(str)
+    """A message is being written in a chat that uses this folder, or none: "". Comes with each key."""
     _told = Signal(str, int, int)
 
     def __init__(self, root: Path, parent: QObject | None = None) -> None:

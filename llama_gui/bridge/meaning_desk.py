@@ -3,6 +3,7 @@
 It is slow work, some passages a second on a processor, and nobody waits for it: it gives way to all else.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +26,10 @@ BATCH = 16
 """Passages that are read together, and then saved."""
 PAUSE_MS = 1000
 """After it gave way, until it looks whether nobody asks for anything."""
+WRITING_MS = 5000
+"""After a key; a step of the engine with passages would hold up the question that is being written."""
+LOAD_AGAIN_S = 60.0
+"""So long nothing was written, until who writes again has the model loaded again."""
 WATCH_MS = 500
 """So often it looks whether other programs ask something of a model."""
 LIMIT_S = 1.0
@@ -59,6 +64,7 @@ class MeaningDesk(QObject):
         self._due: dict[str, None] = {}  # folders that may have passages without a vector, in order
         self._may_load = False  # once for each reading of a folder: where there is no room, that does not change soon
         self._running: Embedding | None = None
+        self._written_at = -LOAD_AGAIN_S
         self._lane: TaskLane | None = None
         self._closed = False
         self._timer = QTimer(self, singleShot=True)
@@ -67,6 +73,7 @@ class MeaningDesk(QObject):
         self._watch.timeout.connect(self._look_at_others)
         folders.finder = self.finder
         folders.was_read.connect(self._on_folder)
+        folders.question_expected.connect(self._on_expected)
         host.making_way.connect(self._give_way)
         host.rested.connect(self._wake)
         host.loaded.connect(self._on_loaded)
@@ -112,6 +119,15 @@ class MeaningDesk(QObject):
             self._may_load = True
             self._wake()
 
+    @Slot(str)
+    def _on_expected(self, folder: str) -> None:
+        """Somebody writes: the next question is to find the model in memory, and idle."""
+        is_new = time.monotonic() - self._written_at >= LOAD_AGAIN_S
+        self._written_at = time.monotonic()
+        self._pause(WRITING_MS)
+        if folder and is_new and self._model is not None and not (self._host.is_asked or self._host.models.is_loading):
+            self._host.models.prepare(self._model.key)
+
     @Slot(str, object)
     def _on_loaded(self, _key: str, _info: ModelInfo) -> None:
         self._wake()
@@ -124,9 +140,13 @@ class MeaningDesk(QObject):
 
     @Slot()
     def _give_way(self) -> None:
+        self._pause(PAUSE_MS)
+
+    def _pause(self, duration_ms: int) -> None:
+        """Begin again after so long, if there is anything to be done."""
         if self._running is not None or self._timer.isActive():
             self._cancel()
-            self._timer.start(PAUSE_MS)
+            self._timer.start(max(duration_ms, self._timer.remainingTime()))
 
     def _cancel(self) -> None:
         if self._running is not None:

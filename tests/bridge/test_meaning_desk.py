@@ -69,6 +69,7 @@ class Office:
 def _times(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(meaning_desk, "PAUSE_MS", 20)
     monkeypatch.setattr(meaning_desk, "WATCH_MS", 20)
+    monkeypatch.setattr(meaning_desk, "WRITING_MS", 200)
     monkeypatch.setattr(meaning_desk, "LIMIT_S", 30.0)  # a slow machine is no reason to find less
 
 
@@ -178,6 +179,36 @@ def test_a_question_waits_a_moment_only_and_goes_before_passages(office: Office,
     assert question.cancelled.is_set()
     office.embedder.may_go.set()
     office.wait_whole(3)
+
+
+def test_it_rests_while_a_question_is_written(office: Office):
+    office.embedder.may_go.clear()
+    office.begin()
+    office.qtbot.waitUntil(lambda: len(office.embedder.texts) == 2)
+    for _ in range(5):
+        office.folders.question_expected.emit(office.folder)
+        office.qtbot.wait(20)
+    assert all(job.cancelled.is_set() for job in office.embedder.taken)
+    assert len(office.embedder.texts) == 2
+    office.embedder.may_go.set()
+    office.wait_whole(2)
+
+
+def test_who_writes_after_a_while_has_the_model_loaded_again(office: Office, monkeypatch: pytest.MonkeyPatch):
+    office.begin()
+    office.wait_whole(2)
+    office.folders.question_expected.emit(office.folder)
+    office.host.models.unload("embedder")
+    office.qtbot.waitUntil(lambda: office.host.models.state_of("embedder") == "absent")
+    prepared: list[str] = []
+    monkeypatch.setattr(office.host.models, "prepare", prepared.append)
+    office.folders.question_expected.emit(office.folder)
+    assert prepared == []  # it was unloaded while this is written
+    monkeypatch.setattr(meaning_desk, "LOAD_AGAIN_S", 0.0)
+    office.folders.question_expected.emit("")  # in a chat without a folder
+    assert prepared == []
+    office.folders.question_expected.emit(office.folder)
+    assert prepared == ["embedder"]
 
 
 def test_a_model_is_not_loaded_where_another_would_have_to_go(office: Office, monkeypatch: pytest.MonkeyPatch):

@@ -303,3 +303,16 @@ def test_a_model_is_not_loaded_for_a_chat_that_nobody_sees_or_for_a_server(qtbot
     qtbot.wait(3 * PAUSE_MS)
     assert not desk.host.models.is_loading
     assert not desk.host.models.loaded_keys()
+
+
+def test_who_writes_is_told_to_those_who_read_its_folder(make_book, qtbot: QtBot, tmp_path):
+    session = make_book().new_chat()
+    session.set_folder(str(tmp_path))
+    told: list[str] = []
+    session.folders.question_expected.connect(told.append)
+    session.note_draft(Draft("w"))  # nobody looks: it was written at another time
+    assert told == []
+    session.context.set_watched(True)
+    session.note_draft(Draft("w"))
+    session.note_draft(Draft())
+    assert told == [str(tmp_path)]
