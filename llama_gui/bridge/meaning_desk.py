@@ -77,6 +77,7 @@ class MeaningDesk(QObject):
         host.making_way.connect(self._give_way)
         host.rested.connect(self._wake)
         host.loaded.connect(self._on_loaded)
+        host.load_failed.connect(self._on_load_failed)
 
     # --- what the window reads and says
 
@@ -131,6 +132,12 @@ class MeaningDesk(QObject):
     @Slot(str, object)
     def _on_loaded(self, _key: str, _info: ModelInfo) -> None:
         self._wake()
+
+    @Slot(str, str)
+    def _on_load_failed(self, key: str, text: str) -> None:
+        if self._model is not None and key == self._model.key:
+            for folder in self._due:
+                self._tell_error(folder, text)
 
     @Slot()
     def _wake(self) -> None:
@@ -212,9 +219,11 @@ class MeaningDesk(QObject):
         self._end()
         self._due.pop(folder, None)
         if not isinstance(error, EngineClosedError):
-            former = self._folders.state(folder).meaning
-            self._folders.set_meaning(folder, replace(former, error=str(error)))
+            self._tell_error(folder, str(error))
         self._wake()
+
+    def _tell_error(self, folder: str, text: str) -> None:
+        self._folders.set_meaning(folder, replace(self._folders.state(folder).meaning, error=text))
 
     def _end(self) -> None:
         self._running = None

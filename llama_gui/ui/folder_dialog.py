@@ -106,6 +106,8 @@ class FolderDialog(FittingDialog):
         done, total = number_text(meaning.done), number_text(meaning.total)
         if meaning.error:
             why = problem_text(meaning.error)
+            if not meaning.total:
+                return "\n" + self.tr("No passages are found by meaning. {}").format(why)
             return "\n" + self.tr("Found by meaning: {} of {} passages; then it failed. {}").format(done, total, why)
         if meaning.is_whole:
             return "\n" + self.tr("All passages are found by their meaning, too.") if meaning.total else ""

@@ -137,8 +137,10 @@ class TabFolder(QObject):
         return files + self._meaning(state.meaning)
 
     def _meaning(self, meaning: MeaningState) -> str:
-        """How far it is, while it goes on."""
-        if meaning.is_whole or meaning.error:
+        """How far it is, while it goes on, or that it does not."""
+        if meaning.error:
+            return " · " + self.tr("not by meaning")
+        if meaning.is_whole:
             return ""
         done, total = number_text(meaning.done), number_text(meaning.total)
         return " · " + self.tr("meaning: {} of {}").format(done, total)

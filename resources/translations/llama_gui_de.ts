@@ -3909,6 +3909,10 @@
 <context>
     <name>FolderDialog</name>
     <message>
+        <source>No passages are found by meaning. {}</source>
+        <translation>Nach Bedeutung wird nichts gefunden. {}</translation>
+    </message>
+    <message>
         <source>Found by meaning: {} of {} passages; then it failed. {}</source>
         <translation>Nach Bedeutung zu finden: {} von {} Abschnitten; dann ging es nicht weiter. {}</translation>
     </message>
@@ -3975,6 +3979,10 @@
 </context>
 <context>
     <name>TabFolder</name>
+    <message>
+        <source>not by meaning</source>
+        <translation>nicht nach Bedeutung</translation>
+    </message>
     <message>
         <source>meaning: {} of {}</source>
         <translation>Bedeutung: {} von {}</translation>

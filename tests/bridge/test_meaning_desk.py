@@ -13,6 +13,7 @@ from llama_gui.bridge.engine_thread import LoadEngine
 from llama_gui.bridge.folder_desk import FolderDesk, MeaningState
 from llama_gui.bridge.meaning_desk import MeaningDesk
 from llama_gui.bridge.model_loader import ModelLoader
+from llama_gui.errors import UnsupportedModelError
 from llama_gui.vocabulary import GenerateRequest, Message, ModelEntry
 from tests.fakes.scripted_embedder import ScriptedEmbedder, load_by_key
 from tests.fakes.scripted_engine import ScriptedEngine
@@ -244,6 +245,17 @@ def test_a_model_that_fails_is_told_and_asked_again_with_the_next_reading(qtbot:
     Path(office.folder, "zoo.txt").unlink()
     office.folders.read(office.folder, again=True)
     office.wait_whole(2)
+    office.close()
+
+
+def test_a_model_that_cannot_be_loaded_is_told(qtbot: QtBot, tmp_path: Path):
+    def load(_order: object) -> None:
+        raise UnsupportedModelError("Its vectors are of another kind.")
+
+    office = Office(qtbot, tmp_path, ScriptedEmbedder({}), load)  # type: ignore[arg-type]
+    office.begin()
+    qtbot.waitUntil(lambda: office.meaning() == MeaningState(error="Its vectors are of another kind."))
+    assert office.find("Whose thorns?") == ["plants.txt"]
     office.close()
 
 

@@ -1,6 +1,8 @@
 """Passages found by words and by meaning, put together."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from llama_gui.chats.fusion import NEAR, fused, near_enough
 from llama_gui.chats.passages import Found, Passage
@@ -44,6 +46,17 @@ def test_meaning_does_not_push_out_exact_words(many: int):
     assert both.index("the name") <= 1
     assert both.index("the number") <= 3
     assert len(both) == many + 2
+
+
+@given(st.lists(st.integers(0, 30), unique=True), st.lists(st.integers(0, 30), unique=True))
+def test_nothing_is_lost_and_words_keep_their_half(words: list[int], meaning: list[int]):
+    by_words = found(*map(str, words), best=100.0)
+    both = fused(by_words, found(*map(str, meaning), best=100.0))
+    assert sorted(names(both)) == sorted({*map(str, words), *map(str, meaning)})
+    assert all(names(both).index(one.name) < 2 * n for n, one in enumerate(by_words, 1))
+    scores = [one.score for one in both]
+    assert scores == sorted(scores, reverse=True)
+    assert all(score > 0 for score in scores)
 
 
 def test_passages_of_one_file_are_told_apart():

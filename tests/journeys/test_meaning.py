@@ -101,6 +101,9 @@ def test_the_window_says_how_far_it_is(open_with_embedder, folder: Path, embedde
     assert "Found by meaning so far: 1 of 2 passages." in dialog.facts.text()
     tab.session.folders.set_meaning(str(folder), MeaningState(1, 2, "It broke."))
     assert "1 of 2 passages; then it failed. It broke." in dialog.facts.text()
+    assert says(tab) == "Garage · 2 files · not by meaning"
+    tab.session.folders.set_meaning(str(folder), MeaningState(error="It broke."))
+    assert "No passages are found by meaning. It broke." in dialog.facts.text()
     dialog.close()
 
 
