@@ -55,10 +55,10 @@ class Embedding:
     def run(self, texts: Sequence[str], limit_s: float | None = None) -> list[tuple[float, ...] | None]:
         """The vector of each text, of length one; None where it was cancelled or not done after so many seconds.
 
-        What is longer than the model reads is cut.
+        What is longer than the model reads is cut. A text that fails gets None, too, while others have a vector.
 
         Raises:
-            UserError: one of them cannot be read, or the model has gone.
+            UserError: none has one, and why; or the model has gone.
         """
         until = None if limit_s is None else time.monotonic() + limit_s
         try:
@@ -67,18 +67,19 @@ class Embedding:
                 if self.is_cancelled:  # it was set before this one was in the list
                     self.cancel()
                     break
-            vectors = [_vector(job, until) for job in self._jobs]
+            results = [_result(job, until) for job in self._jobs]
         finally:
             for job in self._jobs:
                 job.cancel()  # those that are not done
+        vectors = [result.embedding or None if result is not None else None for result in results]
+        errors = [result.error for result in results if result is not None and result.error is not None]
+        if errors and not any(vectors):
+            raise errors[0]
         return [*vectors, *[None] * (len(texts) - len(vectors))]
 
 
-def _vector(job: EmbedJob, until: float | None) -> tuple[float, ...] | None:
+def _result(job: EmbedJob, until: float | None) -> GenerateResult | None:
     try:
-        result = job.result(None if until is None else max(0.0, until - time.monotonic()))
+        return job.result(None if until is None else max(0.0, until - time.monotonic()))
     except TimeoutError:
         return None
-    if result.error is not None:
-        raise result.error
-    return result.embedding or None

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 from llama_gui.bridge.embedding import Embedder, Embedding, embedder_of
 from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.folder_desk import FindNear, FolderDesk, MeaningState
 from llama_gui.bridge.tasks import TaskLane
 from llama_gui.chats.folder_vectors import DIMENSIONS, FolderVectors
@@ -219,7 +220,7 @@ class MeaningDesk(QObject):
         self._end()
         self._due.pop(folder, None)
         if not isinstance(error, EngineClosedError):
-            self._tell_error(folder, str(error))
+            self._tell_error(folder, error_text(error))
         self._wake()
 
     def _tell_error(self, folder: str, text: str) -> None:
