@@ -339,6 +339,8 @@ def test_a_model_for_embeddings_is_loaded_for_other_programs(open_starter: OpenW
     qtbot.waitUntil(lambda: models.shelf.list.rows.rowCount() == 2, timeout=SECONDS)
     models.shelf.list.select(folder)
     assert "It does not chat" in models.shelf.pane.content.lead  # type: ignore[union-attr]
+    assert not models.shelf.pane.content.fits  # type: ignore[union-attr]
+    assert "tok/s" not in models.shelf.list.rows.rows[1].note
     load = models.shelf.pane.buttons["open"]
     assert load.text() == "Load for other programs"
     press(qtbot, load)

@@ -210,7 +210,7 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
     facts += [translate("Models", "last used {}").format(used)] if used else []
     fit = (
         adviser.best(item.shape, item.context, gguf_dtype(gguf_kind(entry.path)), entry.key)
-        if item.shape and not item.unread and not entry.is_starter
+        if item.shape and not item.unread and not entry.is_starter and not entry.embeds
         else None
     )
     state = translate("Models", "open") if entry.key == current else ""
@@ -232,6 +232,7 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     facts.append((translate("Models", "Place"), plain(entry.path, 1000)))
     facts += [(translate("Models", "Kept by"), item.keeper)] if item.keeper else []
     stored = gguf_dtype(gguf_kind(entry.path))
+    judged = None if entry.embeds else shape  # by how fast it writes
     lead = translate("Models", "The small model that comes with llama-gui, to try it with.") if entry.is_starter else ""
     if entry.embeds:
         lead = translate("Models", "It turns texts into vectors, by which other programs search. It does not chat.")
@@ -240,9 +241,9 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
         lead=lead,
         warning=_unread_words(item.unread) if item.unread else "",
         facts=tuple(facts),
-        fits=adviser.fits(shape, item.context, entry.key) if shape else (),
+        fits=adviser.fits(judged, item.context, entry.key) if judged else (),
         counted=counted_tokens(item.context),
-        best=adviser.best(shape, item.context, stored, entry.key).dtype if shape else "",
+        best=adviser.best(judged, item.context, stored, entry.key).dtype if judged else "",
         is_rounded=_is_rounded(stored, shape),
         verdict_note=translate("Models", "An estimate from the size of the file.") if item.is_guessed else "",
     )
