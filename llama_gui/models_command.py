@@ -141,9 +141,8 @@ def _offer(paths: Paths) -> int:
             choices(entry.shape, machine, context=context), resolve("auto", machine, stored or entry.shape.stored)
         )
         licence = f"{entry.licence}{', to be accepted' if entry.is_gated and not file else ''}"
-        speed = (
-            f", {fit.tokens_per_second:.0f} tokens/s" if fit.tokens_per_second and fit.verdict != "too large" else ""
-        )
+        writes = fit.tokens_per_second and fit.verdict != "too large" and not entry.embeds
+        speed = f", {fit.tokens_per_second:.0f} tokens/s" if writes else ", for embeddings" if entry.embeds else ""
         here = f"{fit.verdict}: {in_words(fit.needed)} as {fit.dtype}{speed}"
         rows.append((entry.name, in_words((file or entry).size), here, licence, (file or entry).repo))
     _print_table(rows)

@@ -32,7 +32,7 @@ class CatalogEntry:
     `repo` is its name on the hub, `size` the bytes of its weights there, in bf16, `context` the tokens it can read,
     `description` one line for the user: what it is good at. `is_gated`: its licence must be accepted on the hub.
     `thinks`: before it answers, and at length. `gguf`: the same model in fewer bits, which anybody may fetch, and which
-    most people want.
+    most people want. `embeds`: it turns texts into vectors, and does not chat.
     """
 
     name: str
@@ -46,6 +46,7 @@ class CatalogEntry:
     description: str
     shape: ModelShape
     gguf: CatalogFile | None = None
+    embeds: bool = False
 
 
 def load(path: Path) -> list[CatalogEntry]:

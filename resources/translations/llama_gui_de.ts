@@ -487,6 +487,10 @@
         <source>The older 8B, with a shorter context.</source>
         <translation>Das ältere 8B, mit kürzerem Kontext.</translation>
     </message>
+    <message>
+        <source>For folders of documents: finds their passages by meaning, too. It does not chat.</source>
+        <translation>Für Ordner mit Dokumenten: findet ihre Stellen auch nach dem Sinn. Es chattet nicht.</translation>
+    </message>
 </context>
 <context>
     <name>CatalogPage</name>

@@ -94,7 +94,7 @@ WANTED = {
     "HuggingFaceTB/SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-360M-Instruct", "HuggingFaceTB/SmolLM2-1.7B-Instruct",
     "Qwen/Qwen2.5-0.5B-Instruct", "Qwen/Qwen2.5-1.5B-Instruct", "Qwen/Qwen2.5-3B-Instruct", "Qwen/Qwen3-0.6B",
     "Qwen/Qwen3-1.7B", "Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM3-3B", "ibm-granite/granite-3.3-2b-instruct",
-    "microsoft/Phi-4-mini-instruct", "google/gemma-3-1b-it", "google/gemma-3-4b-it",
+    "Qwen/Qwen3-Embedding-0.6B", "microsoft/Phi-4-mini-instruct", "google/gemma-3-1b-it", "google/gemma-3-4b-it",
 }  # fmt: skip
 
 
@@ -117,6 +117,7 @@ def test_the_shipped_catalogue_is_good():
         assert len(entry.description) <= 120
         assert entry.is_gated == entry.repo.startswith(("meta-llama/", "google/"))
         assert ("licence must be accepted" in entry.description) == (entry.is_gated and entry.gguf is None)
+        assert entry.embeds == ("Embedding" in entry.name)
         assert entry.thinks == ("think" in entry.description.lower())
         assert check_repo(entry.repo)
 
@@ -125,7 +126,10 @@ def test_what_is_large_is_offered_in_fewer_bits_too():
     entries = catalog.load(find_resources() / "catalog.json")
     files = {entry.repo: entry.gguf for entry in entries if entry.gguf}
     large = {entry.repo for entry in entries if entry.parameters > 10**9}
-    assert files.keys() == large - {"meta-llama/Meta-Llama-3-8B"} | {"google/gemma-3-1b-it"}
+    assert files.keys() == large - {"meta-llama/Meta-Llama-3-8B"} | {
+        "google/gemma-3-1b-it",
+        "Qwen/Qwen3-Embedding-0.6B",
+    }
     for entry in entries:
         if file := entry.gguf:
             assert check_repo(file.repo)

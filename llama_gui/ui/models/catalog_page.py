@@ -86,9 +86,9 @@ class CatalogPage(ModelPage):
         return ""
 
     def _pace(self, entry: CatalogEntry) -> float:
-        """Tokens of what it says a second; 0 where it does not run well."""
+        """Tokens of what it says a second; 0 where it does not run well, or says nothing."""
         fit = usual_catalog_fit(entry, self.desk.adviser)
-        pace = fit.tokens_per_second or 0 if fit.verdict == "runs" else 0
+        pace = fit.tokens_per_second or 0 if fit.verdict == "runs" and not entry.embeds else 0
         return pace / _THOUGHT if entry.thinks else pace
 
     @Slot()

@@ -11,6 +11,7 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("Catalog", "The smallest that holds a conversation; quick on any computer."),
     QT_TRANSLATE_NOOP("Catalog", "Small and quick, for short texts and simple questions."),
     QT_TRANSLATE_NOOP("Catalog", "Small, in many languages, with a long context; for summaries and short answers."),
+    QT_TRANSLATE_NOOP("Catalog", "For folders of documents: finds their passages by meaning, too. It does not chat."),
     QT_TRANSLATE_NOOP("Catalog", "The smallest that can think before it answers; many languages."),
     QT_TRANSLATE_NOOP("Catalog", "Good prose for its size, above all in English; quick on most computers."),
     QT_TRANSLATE_NOOP("Catalog", "An older open model with a short context."),

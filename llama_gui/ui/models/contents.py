@@ -56,7 +56,8 @@ def catalog_row(entry: CatalogEntry, adviser: FitAdviser) -> ModelRow:
     fit = catalog_fit(entry, adviser)
     size = entry.gguf.size if entry.gguf else entry.size
     facts = [size_words(size), entry.licence, context_words(entry.context)]
-    note, role = short_verdict(fit), _note_role(fit)
+    facts += [translate("Models", "for embeddings")] if entry.embeds else []
+    note, role = ("", "muted") if entry.embeds else (short_verdict(fit), _note_role(fit))
     return ModelRow(entry.repo, entry.name, " · ".join(facts), described(entry.description), note, role)
 
 
@@ -85,9 +86,9 @@ def catalog_content(
         warning=_gate(is_gated),
         page=page if is_gated else "",
         facts=tuple(facts),
-        fits=adviser.fits(entry.shape, entry.context),
+        fits=adviser.fits(entry.shape, entry.context) if not entry.embeds else (),
         counted=counted_tokens(entry.context),
-        best=adviser.best(entry.shape, entry.context, stored).dtype,
+        best=adviser.best(entry.shape, entry.context, stored).dtype if not entry.embeds else "",
         is_rounded=_is_rounded(stored, entry.shape),
         files=_forms(entry, entry.gguf) if entry.gguf else (),
         file=gguf.path if gguf else ORIGINAL if entry.gguf else "",
