@@ -1,6 +1,7 @@
 """How commands end, each as a process of its own."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,13 @@ from llama_gui.terminal import FAILED, INTERRUPTED, in_terminal
 def llama_gui(profile: Path, *arguments: str, **env: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "llama_gui", "--profile", str(profile), *arguments]
     here = {**os.environ, "HF_HOME": str(profile / "hub"), **env}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=here)
+    before = signal.signal(
+        signal.SIGINT, signal.SIG_DFL
+    )  # if we ignore it, as in a shell's background, a child does, too
+    try:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=here)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize(("error", "status", "said"), [

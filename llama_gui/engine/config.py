@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from llama_gui.engine.expert_config import ERNIE_NAMES, ExpertConfig, read_experts, with_names_of_qwen
 from llama_gui.engine.families import FAMILIES, Family
-from llama_gui.engine.fields import MOST_INTEGER, Fields, read_json, shown
+from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json, shown
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
 from llama_gui.engine.quantisation_config import QUANTISATION, Fp8Config, read_fp8, read_mxfp4
 from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim, with_alpha
@@ -398,7 +398,8 @@ def _architecture(fields: Fields) -> str:
         raise fields.wrong("architectures", "a list with the name of the network's architecture")
     if names[0] not in FAMILIES:
         raise UnsupportedModelError(
-            f"{fields.file}: the architecture {shown(names[0])} is not supported. Supported: {', '.join(FAMILIES)}."
+            f"{fields.file}: the architecture {shown(names[0])} is not supported. "
+            f"Supported: {brief_list([*FAMILIES])}. Choose another model."
         )
     return names[0]
 

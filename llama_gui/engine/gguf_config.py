@@ -12,7 +12,7 @@ import torch
 from llama_gui.engine.config import CAPS, GenerationDefaults, NetworkConfig, generation_defaults, network_config
 from llama_gui.engine.expert_config import GGUF_NAMES, GGUF_SHARED, ExpertConfig, ExpertNames
 from llama_gui.engine.families import FAMILIES
-from llama_gui.engine.fields import AGAIN, Fields, shown
+from llama_gui.engine.fields import AGAIN, Fields, brief_list, shown
 from llama_gui.engine.gguf_file import StoredTensor
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
 from llama_gui.engine.gguf_weights import read_numbers
@@ -103,7 +103,8 @@ class GgufConfig:
         name = metadata.get("general.architecture")
         if not isinstance(name, str) or name not in ARCHITECTURES:
             raise UnsupportedModelError(
-                f"{path}: the architecture {shown(name)} is not supported. Supported: {', '.join(ARCHITECTURES)}."
+                f"{path}: the architecture {shown(name)} is not supported. Supported: {brief_list([*ARCHITECTURES])}. "
+                "Choose another model."
             )
         self._prefix = f"{name}."
         self._architecture = self._relative(name) or ARCHITECTURES[name]

@@ -176,7 +176,8 @@ def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
     """
     tensors: dict[str, StoredTensor] = {}
     ends = {stored.partition(".")[2].partition(".")[2] for file in files for stored in file.tensors}
-    has_gate = files[0].metadata.get("general.architecture") not in _WITHOUT_GATE
+    architecture = files[0].metadata.get("general.architecture")
+    has_gate = not (isinstance(architecture, str) and architecture in _WITHOUT_GATE)
     fused = has_gate and "ffn_up.weight" in ends and "ffn_gate.weight" not in ends
     post_normed = POST_NORM in ends
     for file in files:

@@ -4894,8 +4894,8 @@
         <translation>{0}: Die Aktivierung {1} wird nicht unterstützt.</translation>
     </message>
     <message>
-        <source>{0}: the architecture {1} is not supported. Supported: {2}.</source>
-        <translation>{0}: Die Architektur {1} wird nicht unterstützt. Unterstützt: {2}.</translation>
+        <source>{0}: the architecture {1} is not supported. Supported: {2}. Choose another model.</source>
+        <translation>{0}: Die Architektur {1} wird nicht unterstützt. Unterstützt: {2}. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{0}: {1} is {2}, which is not supported: of Granite 4.0 only models run whose layers are all attention (and not Mamba), without experts. Choose one without an h in its name, such as granite-4.0-micro.</source>

@@ -61,7 +61,7 @@ def test_a_weight_of_points_is_read_by_our_kernels(kernels, kind, tmp_path, monk
     (tmp_path / "weight").write_bytes(blocks.tobytes())
     tensor = StoredTensor(tmp_path / "weight", "a", (out, width), kind, 0, blocks.size)
     monkeypatch.setattr(gguf_weights, "numbers_of", None)
-    weights = GgufWeights([SimpleNamespace(path=tensor.file, tensors={"a": tensor})], {}, kernels=kernels)
+    weights = GgufWeights([SimpleNamespace(path=tensor.file, metadata={}, tensors={"a": tensor})], {}, kernels=kernels)
     with weights:
         got = weights.weight(*weights.names, torch.float32, torch.device("cpu"))
     assert torch.equal(got, torch.from_numpy(gguf.dequantize(blocks, GGMLQuantizationType[kind])))
