@@ -234,6 +234,8 @@ class FolderDesk(QObject):
         contents, former = read.contents, self.state(read.folder)
         state = FolderState(contents.files, contents.problems, contents.others, contents.is_cut)
         is_stopped, meaning = former.is_stopped, former.meaning
+        if meaning.total != contents.passages:  # what reads them says how many are left
+            meaning = MeaningState()
         self._end(read.folder, replace(state, is_missing=not read.is_there, is_stopped=is_stopped, meaning=meaning))
 
     def _on_failed(self, folder: str, error: Exception) -> None:

@@ -265,18 +265,25 @@ class LoadedModels(QObject):
             self._make_room(model)
 
     def _make_room(self, model: _Model) -> None:
-        """Unload the idle model that was used longest ago; where all are busy, this one waits for one to end."""
+        """Unload the idle model that was used longest ago; where all are busy, this one waits for one to end.
+
+        First one for embeddings: nobody waits for what it reads.
+        """
         if any(map(_is_leaving, self._threads)):
             return
         here = [key for key in self.loaded_keys() if not is_remote(key)]
         idle = [key for key in here if self._is_idle(self.thread_of(key))]
         if idle:
-            self.unload(idle[-1])
+            self.unload(next((key for key in reversed(idle) if self._embeds(key)), idle[-1]))
         elif here or any(not is_remote(thread.key) for thread in self._replaced()):
             self.short.emit(model.wish)
             self.changed.emit()
         else:
             self._answer(model, is_granted=False)
+
+    def _embeds(self, key: str) -> bool:
+        engine = self.engine_of(key)
+        return engine is not None and engine.info.embeds
 
     def _answer(self, model: _Model, *, is_granted: bool) -> None:
         """Answer the wish of a model, if it has one."""

@@ -30,7 +30,7 @@ PAUSE_MS = 1000
 WRITING_MS = 5000
 """After a key; a step of the engine with passages would hold up the question that is being written."""
 LOAD_AGAIN_S = 60.0
-"""So long nothing was written, until who writes again has the model loaded again."""
+"""So long after somebody's writing had the model loaded it may do so again: room does not come sooner."""
 WATCH_MS = 500
 """So often it looks whether other programs ask something of a model."""
 LIMIT_S = 1.0
@@ -65,7 +65,7 @@ class MeaningDesk(QObject):
         self._due: dict[str, None] = {}  # folders that may have passages without a vector, in order
         self._may_load = False  # once for each reading of a folder: where there is no room, that does not change soon
         self._running: Embedding | None = None
-        self._written_at = -LOAD_AGAIN_S
+        self._prepared_at = -LOAD_AGAIN_S
         self._lane: TaskLane | None = None
         self._closed = False
         self._timer = QTimer(self, singleShot=True)
@@ -124,10 +124,10 @@ class MeaningDesk(QObject):
     @Slot(str)
     def _on_expected(self, folder: str) -> None:
         """Somebody writes: the next question is to find the model in memory, and idle."""
-        is_new = time.monotonic() - self._written_at >= LOAD_AGAIN_S
-        self._written_at = time.monotonic()
         self._pause(WRITING_MS)
-        if folder and is_new and self._model is not None and not (self._host.is_asked or self._host.models.is_loading):
+        is_due = time.monotonic() - self._prepared_at >= LOAD_AGAIN_S
+        if folder and is_due and self._model is not None and not (self._host.is_asked or self._host.models.is_loading):
+            self._prepared_at = time.monotonic()
             self._host.models.prepare(self._model.key)
 
     @Slot(str, object)
@@ -201,7 +201,7 @@ class MeaningDesk(QObject):
         self._lane.run(
             partial(_read, folder, self._vectors(folder, model), embedding, model),
             self._on_read,
-            partial(self._on_failed, folder),
+            partial(self._on_failed, folder, _stamp(model)),
         )
 
     @Slot(object)
@@ -215,11 +215,12 @@ class MeaningDesk(QObject):
         self._folders.set_meaning(read.folder, MeaningState(read.done, read.total))
         self._wake()
 
-    def _on_failed(self, folder: str, error: Exception) -> None:
-        """The folder waits until it is read again. That the model was unloaded is no fault."""
+    def _on_failed(self, folder: str, stamp: str, error: Exception) -> None:
+        """The folder waits until it is read again, or the model that was unloaded is there again."""
         self._end()
-        self._due.pop(folder, None)
-        if not isinstance(error, EngineClosedError):
+        is_ours = self._model is not None and _stamp(self._model) == stamp
+        if is_ours and not isinstance(error, EngineClosedError):
+            self._due.pop(folder, None)
             self._tell_error(folder, error_text(error))
         self._wake()
 

@@ -81,8 +81,9 @@ class ServerHost(QObject):
 
     @Slot()
     def _show_models(self) -> None:
+        """The one that was used last is first, for requests that name none; those that write nothing are last."""
         engines: dict[str, Any] = {}
-        for key in self._host.models.loaded_keys():
+        for key in sorted(self._host.models.loaded_keys(), key=self._embeds):
             engine = self._host.models.engine_of(key)
             if engine is not None and not is_remote(key):
                 name = STARTER if key == STARTER else engine.info.name
@@ -90,6 +91,10 @@ class ServerHost(QObject):
                     name += "-2"
                 engines[name] = engine
         self._models.show(engines)
+
+    def _embeds(self, key: str) -> bool:
+        info = self._host.info_of(key)
+        return info is not None and info.embeds
 
     def start(self, port: int, *, for_network: bool = False) -> None:
         """Serve on this machine's own address; `for_network`: on those in its networks, too. `started` or `failed`

@@ -45,11 +45,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class FolderContents:
-    """What the index has of a folder: how many files were read, those that could not be, and how many are no texts."""
+    """What the index has of a folder: how many files were read, those that could not be, and how many are no texts.
+
+    `passages`: of all files together.
+    """
 
     files: int = 0
     problems: tuple[Problem, ...] = ()
     others: int = 0
+    passages: int = 0
 
     @property
     def is_cut(self) -> bool:
@@ -147,10 +151,12 @@ class FolderIndex:
             StoreError: it cannot be read.
         """
         with self.opened() as db:
-            files = db.execute("SELECT count(*) FROM files WHERE problem = ''").fetchone()[0]
+            files, passages = db.execute(
+                "SELECT count(*), coalesce(sum(passages), 0) FROM files WHERE problem = ''"
+            ).fetchone()
             rows = db.execute("SELECT name, problem FROM files WHERE problem <> '' ORDER BY name").fetchall()
         problems = tuple(Problem(*row) for row in rows if not _has_no_text(row[0]))
-        return FolderContents(files, problems, len(rows) - len(problems))
+        return FolderContents(files, problems, len(rows) - len(problems), passages)
 
     # --- searching
 

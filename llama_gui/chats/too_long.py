@@ -8,6 +8,8 @@ from llama_gui.chats.tree import Node
 from llama_gui.errors import PromptTooLongError
 from llama_gui.vocabulary import GenerateRequest
 
+_TOKEN = 4
+"""Letters of a token, about."""
 _MOST = 0.5
 """The share of all letters from which on a part is named. Tokens are counted by a model, and it has refused."""
 
@@ -47,8 +49,13 @@ def _parts(request: GenerateRequest, path: Sequence[Node]) -> Iterator[tuple[int
     for node in path[begin : begin + 1]:
         yield from _parts_of_message(node, is_cut=is_cut)
     yield (
-        sum(len(node.content) for node in path[begin + 1 :]),
+        sum(len(node.content) for node in path[begin + 1 :] if node.role == "tool"),
         "Most of that is what tools have replied. Ask for less at once, or start a new chat.",
+    )
+    written = sum(len(node.content) for node in path[begin + 1 :] if node.role == "assistant")
+    yield (
+        written + len(request.answer_text) + _TOKEN * len(request.answer_token_ids),
+        "Most of that is the answer so far. Start a new chat with what matters of it.",
     )
 
 

@@ -177,4 +177,4 @@ async def answer_embeddings(generator: Generator, asked: EmbedAsked, visit: Visi
         refused = refusal_of(error, engine.info.path if engine is not None else "", is_chat=False)
         return renamed(refused, {"prompt": asked.field})
 
-    await generator.with_engine(asked.model, 1, work, refusal)
+    await generator.with_engine(asked.model or generator.embedder(), 1, work, refusal)

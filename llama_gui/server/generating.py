@@ -94,6 +94,10 @@ class Generator:
                     if is_last or not isinstance(error, EngineClosedError):
                         raise await refusal(error, engine) from error
 
+    def embedder(self) -> str | None:
+        """The name of the first model in memory that makes vectors; None: there is none."""
+        return next((name for name, engine in self._models.loaded().items() if engine.info.embeds), None)
+
     async def results_of(
         self, engine: ServedEngine, requests: Sequence[GenerateRequest | EmbedRequest]
     ) -> list[GenerateResult]:

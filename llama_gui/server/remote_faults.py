@@ -59,6 +59,6 @@ def _seconds(text: str) -> int | None:
         return int(text) or None
     try:
         wait = math.ceil((parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):  # TypeError: it names no zone
+    except (ValueError, TypeError, OverflowError):  # TypeError: it names no zone
         return None
     return wait if wait > 0 else None

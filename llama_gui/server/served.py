@@ -254,7 +254,7 @@ def name_for(models: Models, asked: str | None, *, stands_in: bool = False) -> s
             return str(name)
     if stands_in and names and str(asked).lower().startswith(_STANDS_IN):
         loaded = models.loaded()
-        return next((name for name in names if name in loaded), names[0])
+        return next((name for name in names if name in loaded and not loaded[name].info.embeds), names[0])
     raise RefusedError(
         404,
         f"There is no model {str(asked)[:100]!r}. There is: {', '.join(names) or 'none'}.",

@@ -153,7 +153,8 @@ class HitDelegate(IconDelegate):
         """The title in one line, from where its first find is seen."""
         font = frame_font(FRAME_PX, QFont.Weight.DemiBold)
         text, ranges = hit.title, list(hit.title_ranges)
-        if ranges and sum(ranges[0]) >= len(_elided(text, font, width)):
+        elided = _elided(text, font, width)
+        if ranges and elided != text and sum(ranges[0]) >= len(elided):
             text, ranges = _around_first(text, ranges)
         return self._marked(_elided(text, font, width), ranges, font, width, lines=1)
 

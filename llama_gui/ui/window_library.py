@@ -139,8 +139,8 @@ class WindowLibrary(QObject):
         return "auto" if options is None else options.cache_dtype
 
     @Slot(str, object)
-    def _on_loaded(self, key: str, _info: ModelInfo) -> None:
-        if key != STARTER and not is_remote(key):
+    def _on_loaded(self, key: str, info: ModelInfo) -> None:
+        if key != STARTER and not is_remote(key) and not info.embeds:  # those are loaded unasked, too
             self._parts.desk.shelf.note_use(key)
             self._parts.desk.apply(self._parts.settings())
 

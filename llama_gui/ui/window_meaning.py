@@ -26,7 +26,12 @@ class WindowMeaning(QObject):
 
     @Slot()
     def apply(self) -> None:
-        """Use what is chosen. Nothing takes the place of a model that is gone: it would have to read all anew."""
-        chosen = self._kept.now().meaning_model
-        fits = (entry for entry in self.embedders() if chosen in (FIRST, entry.key))
-        self._desk.set_model(next(fits, None))
+        """Use what is chosen. Nothing takes the place of a model that is gone: it would have to read all anew.
+
+        So the first one is kept as if it had been chosen, whatever others come before it later.
+        """
+        chosen, there = self._kept.now().meaning_model, self.embedders()
+        if chosen == FIRST and there:
+            chosen = there[0].key
+            self._kept.keep(meaning_model=chosen)
+        self._desk.set_model(next((entry for entry in there if entry.key == chosen), None))

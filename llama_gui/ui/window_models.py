@@ -93,6 +93,7 @@ class WindowModels(QObject):
         self._is_starting = False  # nothing was loaded yet for the tab in front
         self._loading = WindowLoading(parts.planner, self.name_of, parts.icons, window)
         self._shown = ""  # the key that was told last
+        self._asked_for: set[str] = set()  # models that no tab has, and that the user waits for
         self._gone: dict[str, str] = {}  # models that did not come, and what the tabs that have them are told
         self._connect()
         # After `_connect`: what there is, is listed anew before a load is told.
@@ -173,6 +174,7 @@ class WindowModels(QObject):
         One that cannot chat is only loaded: other programs can ask it then.
         """
         if self._embeds(key):
+            self._asked_for.add(key)
             self._host.models.load(key)
             return
         tab = self._deck.current()
@@ -276,9 +278,11 @@ class WindowModels(QObject):
         self.entries()
 
     @Slot(str, object)
-    def _on_loaded(self, key: str, _info: ModelInfo) -> None:
+    def _on_loaded(self, key: str, info: ModelInfo) -> None:
         self._former.pop(key, None)
-        if key != STARTER and not is_remote(key):
+        self._asked_for.discard(key)
+        is_on_shelf = info.embeds and key in self._listed  # and nobody has opened it
+        if key != STARTER and not is_remote(key) and not is_on_shelf:
             recent = (key, *(other for other in self._settings().recent_models if other != key))
             self._keep(recent_models=recent[:_MOST_RECENT])
         self._on_current_model(self._host.current)
@@ -303,7 +307,11 @@ class WindowModels(QObject):
             self._tell_gone(tab)
         if others := [tab for tab in concerned if tab not in keepers]:
             self._tell(others, text)
-        self._news.say_failed()
+        if key in self._asked_for:
+            self._asked_for.discard(key)
+            self._tell([], text)
+        if concerned or key == self._host.current:  # others were loaded for what says itself what it lacks
+            self._news.say_failed()
         self.show()
 
     def _tell_gone(self, tab: ChatTab) -> None:

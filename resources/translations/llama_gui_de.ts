@@ -5562,6 +5562,10 @@
         <translation>Das meiste davon ist deine Nachricht. Kürze sie, oder hänge den langen Teil als Datei an: Dann werden die Abschnitte daraus mitgeschickt, die zu deiner Frage passen.</translation>
     </message>
     <message>
+        <source>Most of that is the answer so far. Start a new chat with what matters of it.</source>
+        <translation>Das meiste davon ist die bisherige Antwort. Beginne einen neuen Chat mit dem, was davon wichtig ist.</translation>
+    </message>
+    <message>
         <source>Most of that is what tools have replied. Ask for less at once, or start a new chat.</source>
         <translation>Das meiste davon haben Werkzeuge geantwortet. Frage nach weniger auf einmal, oder beginne einen neuen Chat.</translation>
     </message>

@@ -400,3 +400,13 @@ def test_recipes_find_their_model(qtbot: QtBot, host: EngineHost, tmp_path):
     assert host.key_of(str(tmp_path)) == str(tmp_path)
     assert host.key_of("/nowhere") == ""
     assert host.key_of("") == ""
+
+
+def test_a_model_for_embeddings_makes_room_first(qtbot: QtBot, host: EngineHost, shelf: Shelf):
+    shelf.total = 25
+    watch = Watch(host)
+    for key in ("a", "b"):
+        finish(qtbot, watch, host.submit(asking("Hi"), key))
+    shelf.engines["b"].info = replace(shelf.engines["b"].info, embeds=True)
+    finish(qtbot, watch, host.submit(asking("Hi"), "c"))
+    assert set(shelf.taken) == {"a.auto", "c.auto"}

@@ -275,3 +275,27 @@ def test_a_folder_that_nobody_uses_is_not_read(office: Office):
     office.qtbot.wait(100)
     assert len(office.embedder.texts) == 2
     assert all(job.cancelled.is_set() for job in office.embedder.taken)
+
+
+def test_a_key_in_another_chat_does_not_keep_the_model_away(office: Office, monkeypatch: pytest.MonkeyPatch):
+    office.begin()
+    office.wait_whole(2)
+    office.host.models.unload("embedder")
+    office.qtbot.waitUntil(lambda: office.host.models.state_of("embedder") == "absent")
+    prepared: list[str] = []
+    monkeypatch.setattr(office.host.models, "prepare", prepared.append)
+    office.folders.question_expected.emit("")
+    office.folders.question_expected.emit(office.folder)
+    assert prepared == ["embedder"]
+
+
+def test_new_files_are_not_taken_for_read_while_the_model_is_away(office: Office, monkeypatch: pytest.MonkeyPatch):
+    office.begin()
+    office.wait_whole(2)
+    office.host.models.unload("embedder")
+    office.qtbot.waitUntil(lambda: office.host.models.state_of("embedder") == "absent")
+    monkeypatch.setattr(office.host.models, "prepare", lambda _key: None)  # there is no room
+    office.write("new.txt", "Something new.")
+    office.folders.read(office.folder, again=True)
+    office.qtbot.waitUntil(lambda: office.folders.state(office.folder).files == 3)
+    assert office.meaning() == MeaningState()

@@ -18,6 +18,7 @@ from llama_gui.server.limits import ServerLimits
 from llama_gui.server.network import addresses_here
 from llama_gui.settings import UserSettings
 from llama_gui.vocabulary import GenerateRequest
+from tests.fakes.tiny_embedder import write_tiny_embedder
 from tests.server.conftest import CHAT, ServedScript, connect, post, question, read_reply, serving
 from tests.server.test_connection import eventually
 from tests.server.test_serve import listening
@@ -154,3 +155,15 @@ def test_a_model_that_was_unloaded_while_a_request_waited_is_not_there():
     assert (status, json.loads(body)["error"]["code"]) == (404, "model_not_found")
     with pytest.raises(EngineClosedError, match="a was unloaded"):  # in the moment between the name and the engine
         models.engine("a")
+
+
+def test_a_model_for_embeddings_answers_no_request_that_names_none(qtbot: QtBot, server, host, tmp_path: Path):
+    folder = write_tiny_embedder(tmp_path / "Embedder")
+    with qtbot.waitSignal(host.loaded, timeout=60_000):
+        host.models.load(str(folder))
+    with qtbot.waitSignal(server.started):
+        server.start(0)
+    assert [model["id"] for model in ask(server, "/models")["data"]] == ["starter", "Embedder"]
+    body = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 4}
+    assert ask(server, "/chat/completions", body)["choices"]
+    assert ask(server, "/embeddings", {"input": "Hello"})["model"] == "Embedder"

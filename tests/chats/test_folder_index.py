@@ -4,6 +4,7 @@ import os
 import sqlite3
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,13 @@ def names(index: FolderIndex, question: str) -> list[str]:
     return [found.name for found in index.find(question)]
 
 
+def contents_of(index: FolderIndex) -> FolderContents:
+    """But for how many passages there are."""
+    return replace(index.contents(), passages=0)
+
+
 def test_passages_are_found_by_the_words_of_the_question(index: FolderIndex):
-    assert index.contents() == FolderContents(2)
+    assert contents_of(index) == FolderContents(2)
     (found, *_) = index.find("Where do blue llamas live?")
     assert (found.name, found.total) == ("animals/llamas.md", 2)
     assert "lives in Köln" in found.passage.text
@@ -69,7 +75,7 @@ def test_only_what_has_changed_is_read_again(index: FolderIndex, folder: Path):
     (folder / "new.txt").write_text("Cats sleep.\n")
     (folder / "animals" / "llamas.md").unlink()
     assert refreshed(index) == [(0, 2), (1, 2), (2, 2)]
-    assert index.contents() == FolderContents(2)
+    assert contents_of(index) == FolderContents(2)
     assert (names(index, "tulip"), names(index, "roses"), names(index, "llama")) == (["plants.txt"], [], [])
     os.utime(folder / "new.txt", ns=(0, 0))
     assert refreshed(index) == [(0, 1), (1, 1)]
@@ -132,12 +138,12 @@ def test_a_folder_that_goes_while_it_is_read_blames_no_file(index: FolderIndex, 
 
     monkeypatch.setattr(folder_index, "read_attachment", unplug)
     assert not index.refresh(threading.Event())
-    assert index.contents() == FolderContents(3)
+    assert contents_of(index) == FolderContents(3)
     monkeypatch.undo()
     folder.with_name("elsewhere").rename(folder)
     (folder / "2.txt").unlink()
     assert refreshed(index) == [(0, 1), (1, 1)]
-    assert index.contents() == FolderContents(4)
+    assert contents_of(index) == FolderContents(4)
 
 
 def test_what_could_not_be_read_is_tried_again_when_somebody_says_so(index: FolderIndex, folder: Path, monkeypatch):
@@ -151,7 +157,7 @@ def test_what_could_not_be_read_is_tried_again_when_somebody_says_so(index: Fold
     monkeypatch.undo()
     assert refreshed(index) == [(0, 0)]
     assert index.refresh(threading.Event(), retry=True)
-    assert index.contents() == FolderContents(3)
+    assert contents_of(index) == FolderContents(3)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no such names")
@@ -199,7 +205,7 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path, folder: Path, content: byt
     else:
         file.write_bytes(content)
     index = FolderIndex(file, folder)
-    assert index.contents() == FolderContents()
+    assert contents_of(index) == FolderContents()
     index.refresh(threading.Event())
     assert names(index, "roses") == ["plants.txt"]
 

@@ -66,3 +66,15 @@ def test_what_was_said_earlier_counts_where_it_must_be_sent():
 
 def test_where_nothing_stands_out_the_general_sentence_is_said():
     assert told(asked("Why? " * 20, Attachment("a.txt", "w " * 40, 80)), system="Be brief. " * 10) == str(ERROR)
+
+
+def test_an_answer_that_is_to_go_on_is_named_and_not_the_question():
+    request = GenerateRequest(messages=[Message("user", "Write a novel.")], answer_text=LONG)
+    assert "Most of that is the answer so far." in too_long_text(ERROR, request, [asked("Write a novel.")])
+    drawn = GenerateRequest(messages=[Message("user", "Write a novel.")], answer_token_ids=[1] * 500)
+    assert "Most of that is the answer so far." in too_long_text(ERROR, drawn, [asked("Write a novel.")])
+
+
+def test_what_the_model_wrote_between_its_calls_is_not_blamed_on_tools():
+    reply = replace(answer("t", "a", "ok"), role="tool")
+    assert "Most of that is the answer so far." in told(asked("Why?"), replace(answer(), content=LONG), reply)

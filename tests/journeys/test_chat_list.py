@@ -685,3 +685,9 @@ def test_a_find_marks_the_words_in_its_title_wherever_they_stand(window, qtbot):
         (mark,) = line.formats()
         assert line.text()[mark.start : mark.start + mark.length] == words
         assert mark.format.foreground().color() == theme_of(window.sidebar.hits).color("accent")
+
+
+def test_a_title_that_fits_keeps_its_beginning(window):
+    title = "Weekend in the hills of Bern"
+    hit = SearchHit("c", "n", title, "", (), title_ranges=((title.index("Bern"), 4),))
+    assert window.sidebar.hits.itemDelegate()._title_line(hit, 600).text() == title
