@@ -411,9 +411,11 @@ def _refuse_options(fields: Fields, family: Family) -> None:
     if values.get(name, known) != known:
         raise UnsupportedModelError(f"{fields.file}: the activation {shown(values[name])} is not supported.")
     of_gemma = (_BIDIRECTIONAL, *(() if family.has_caps else CAPS))
-    for name in of_gemma if family.is_gemma else _REFUSED_ELSEWHERE:
-        if values.get(name):
-            raise UnsupportedModelError(f"{fields.file}: {name} is not supported. Choose another model.")
+    asked = [name for name in (of_gemma if family.is_gemma else _REFUSED_ELSEWHERE) if values.get(name)]
+    if values.get("is_causal") is False:  # it attends in both directions, as some models for embeddings do
+        asked.append("is_causal: false")
+    if asked:
+        raise UnsupportedModelError(f"{fields.file}: {asked[0]} is not supported. Choose another model.")
 
 
 def _window(fields: Fields, family: Family) -> int | None:

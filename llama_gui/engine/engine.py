@@ -23,6 +23,7 @@ from llama_gui.engine.loading import LoadedModel, load_model
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.model_files import ModelFiles
 from llama_gui.engine.native_linear import NativeFloatLinear, NativeQuantisedLinear
+from llama_gui.engine.pooling import no_writer, vector_in
 from llama_gui.engine.prompt_cache import check_place, open_prompt_cache, stamp_of
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
@@ -46,6 +47,10 @@ from llama_gui.vocabulary import (
     Strategy,
 )
 from llama_gui.vocabulary.checks import check_function, check_kind, check_number, token_id_tuple
+
+_TEXTS = "a list of texts or EmbedRequest"
+_PORTION = 512
+"""Texts that are asked for at once."""
 
 
 class Engine:
@@ -314,15 +319,17 @@ class Engine:
             GenerationError: there is no memory for it, or the engine fails.
         """
         if isinstance(requests, str) or not isinstance(requests, Iterable):
-            raise InvalidRequestError("requests", type(requests).__name__, "a list of texts or EmbedRequest")
+            raise InvalidRequestError("requests", type(requests).__name__, _TEXTS)
         asked = [EmbedRequest(request) if isinstance(request, str) else request for request in requests]
+        for request in asked:
+            if not isinstance(request, EmbedRequest):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise InvalidRequestError("requests", request, _TEXTS)
         if len({request.dimensions for request in asked}) > 1:
             raise InvalidRequestError("dimensions", "different", "the same for all texts")
-        results = self._run_all(asked)
-        for result in results:
-            if result.error is not None:
-                raise result.error
-        return torch.tensor([result.embedding for result in results])
+        # A portion at a time: as Python's numbers, vectors take ten times as much memory.
+        portions = [asked[start : start + _PORTION] for start in range(0, len(asked), _PORTION)]
+        made = [torch.tensor([vector_in(result) for result in self._run_all(some)]) for some in portions]
+        return torch.cat(made) if made else torch.empty(0, self._info.dimensions)
 
     def generate_batch(self, requests: Many[GenerateRequest]) -> list[GenerateResult]:
         """Submit all, wait for all; the results are in the order of `requests`.
@@ -348,11 +355,13 @@ class Engine:
         """One full forward: float32 ``[len(token_ids), vocab]`` on CPU. For tests, scoring and perplexity.
 
         Raises:
-            InvalidRequestError: there are no ids, or some that the model does not know.
+            InvalidRequestError: there are no ids, or some that the model does not know; or it makes vectors instead.
             PromptTooLongError: there are more than the context holds.
             GenerationError: there is no memory for it, or this is a forked copy of the process.
             EngineClosedError: the engine was stopped.
         """
+        if self._info.embeds:
+            raise no_writer(self._info.name)
         ids = list(token_id_tuple("token_ids", token_ids))
         if not ids:
             raise InvalidRequestError("token_ids", ids, "at least one token id")

@@ -71,6 +71,9 @@ GPT_OSS_NAMES = replace(GGUF_NAMES, has_biases=True)
 """Its folders have gate and up in turn: see `gpt_oss_folder.py`."""
 
 
+_SHARED = "shared_expert_intermediate_size"
+
+
 def bias_of(weight: str) -> str:
     """The name of the bias beside the weight of this name."""
     return weight.removesuffix("weight") + "bias"
@@ -113,6 +116,8 @@ def read_experts(fields: Fields, names: ExpertNames, *, layers: int) -> ExpertCo
     chosen = fields.integer("num_experts_per_tok")
     if chosen > count:
         raise fields.wrong("num_experts_per_tok", f"at most {count}, as there are experts")
+    if values.get(_SHARED) == 0:  # the largest ERNIE has none
+        names = replace(names, shared="", shared_gate="")
     width = "moe_intermediate_size" if "moe_intermediate_size" in values else "intermediate_size"
     return ExpertConfig(
         count,
@@ -120,7 +125,7 @@ def read_experts(fields: Fields, names: ExpertNames, *, layers: int) -> ExpertCo
         fields.integer(width),
         fields.flag("norm_topk_prob", False),
         names,
-        fields.integer("shared_expert_intermediate_size") if names.shared else 0,
+        fields.integer(_SHARED) if names.shared else 0,
         _plain_layers(fields, layers),
     )
 
@@ -144,11 +149,12 @@ def with_names_of_qwen(fields: Fields, layers: int) -> Fields:
                 f"{fields.file}: {name} is {shown(fields.values[name])}, so some layers have no experts, which is not "
                 "supported. Choose another model."
             )
-    wide, shared = fields.integer("moe_intermediate_size"), fields.integer("moe_num_shared_experts")
+    wide, shared = fields.integer("moe_intermediate_size"), fields.values.get("moe_num_shared_experts")
+    shared = 0 if type(shared) is int and shared == 0 else fields.integer("moe_num_shared_experts")
     renamed = {
         "num_experts": fields.values.get("moe_num_experts"),
         "num_experts_per_tok": fields.values.get("moe_k"),
-        "shared_expert_intermediate_size": wide * shared,
+        _SHARED: wide * shared,
         _PLAIN: fields.values.get("moe_layer_start_index"),
     }
     said = {name: value for name, value in renamed.items() if value is not None}

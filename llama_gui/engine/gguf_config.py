@@ -214,7 +214,7 @@ class GgufConfig:
         shared = self._tensors.get(f"model.layers.{plain}.mlp.shared_expert.down_proj.weight")
         return {
             "first_k_dense_replace": plain,
-            **({} if shared is None else {"shared_expert_intermediate_size": shared.shape[-1]}),
+            "shared_expert_intermediate_size": 0 if shared is None else shared.shape[-1],
             "num_experts": self._integer("expert_count"),
             "num_experts_per_tok": self._integer("expert_used_count"),
             "moe_intermediate_size": self._integer("expert_feed_forward_length", self._integer("feed_forward_length")),

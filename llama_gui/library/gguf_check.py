@@ -91,14 +91,14 @@ def gguf_architecture(file: Path) -> str:
     return _text_in(_head(file), "general.architecture")
 
 
-def gguf_embeds(file: Path) -> bool:
-    """Whether a GGUF file turns texts into vectors, as its first fields tell. Raises what `gguf_architecture` does."""
+def gguf_pooling(file: Path) -> int:
+    """How a GGUF file makes vectors of texts, as its first fields tell; 0: it writes. Raises what is above."""
     head = _head(file)
     name = f"{_text_in(head, 'general.architecture')}.pooling_type"
     try:
-        return bool(_Fields(head, len(head)).number(name.encode()))
+        return _Fields(head, len(head)).number(name.encode())
     except _NOT_THERE:
-        return False
+        return 0
 
 
 def _head(file: Path) -> bytes:

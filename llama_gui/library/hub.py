@@ -261,10 +261,15 @@ class Hub:
             DownloadError: it holds nothing that we can run.
         """
         info = self._info(repo, revision)
-        problem = _problem(_found(info))
+        found = _found(info)
+        problem = _problem(found)
+        files = () if problem else choose_files(repo, _remote_files(info), gguf)
+        if found.architecture in _PERHAPS_MAMBA and any(file.path == "config.json" for file in files):
+            config = self._beginning(repo, info.sha or "main", "config.json")
+            problem = _layer_problem(found, _json_object(config))
         if problem:
             raise DownloadError(problem)
-        return DownloadPlan(repo, revision, info.sha or "", choose_files(repo, _remote_files(info), gguf))
+        return DownloadPlan(repo, revision, info.sha or "", files)
 
     def _info(self, repo: str, revision: str | None) -> ModelInfo:
         check_repo(repo)
@@ -432,10 +437,15 @@ def _problem(model: FoundModel) -> str:
             f"{model.repo} holds weights that are quantised already, in a way we do not run ({model.unread}). "
             "Choose the plain version, one in FP8, or GGUF files."
         )
-    known = model.architecture is None or model.architecture in ARCHITECTURES | MODEL_TYPES | _GGUF_TYPES
+    name = model.architecture
+    whole = name and name.removesuffix("Model") + "ForCausalLM"  # of models for embeddings the inner part is told
+    known = name is None or whole in ARCHITECTURES or name in ARCHITECTURES | MODEL_TYPES | _GGUF_TYPES
     if not known:
         return f"{model.repo} is a {model.architecture}; we run {', '.join(sorted(ARCHITECTURES))}."
     return ""
+
+
+_PERHAPS_MAMBA = ("GraniteMoeHybridForCausalLM", "granitemoehybrid")
 
 
 def _layer_problem(model: FoundModel, config: Mapping[str, Any]) -> str:

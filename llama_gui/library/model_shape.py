@@ -31,6 +31,7 @@ _HAVE_BIASES = (_GPT_OSS, "seed_oss", "glm", "glm4")
 """Whose queries, keys and values have some, if config.json does not say."""
 _TIED = ("smollm3", "ernie4_5", "minicpm", _ERNIE)
 """Whose embedding and vocabulary projection are one, if config.json does not say."""
+_SHARED, _SHARERS = "shared_expert_intermediate_size", "moe_num_shared_experts"
 _INNER = {"granitemoehybrid": "shared_intermediate_size"}
 """Where the width of the MLP stands, if that is not `intermediate_size`."""
 _PLAIN = "first_k_dense_replace"
@@ -130,7 +131,7 @@ class ModelShape:
             is_gpt_oss=is_gpt_oss,
             is_olmo=kind in ("olmo2", "olmo3", "olmoe"),
             is_packed=is_gpt_oss and bool(config.get("quantization_config")),
-            shared=_integer(config, "shared_expert_intermediate_size") if shares else 0,
+            shared=_integer(config, _SHARED) if shares and config.get(_SHARED) != 0 else 0,
             has_shared_gate=kind == "qwen2_moe",
             has_correction=kind == _ERNIE,
             plain_layers=plain_layers,
@@ -248,7 +249,7 @@ def _with_names_of_qwen(config: Mapping[str, Any]) -> Mapping[str, Any]:
         "moe_intermediate_size": inner,
         "num_experts": _integer(config, "moe_num_experts", 64),
         "num_experts_per_tok": _integer(config, "moe_k", 6),
-        "shared_expert_intermediate_size": inner * _integer(config, "moe_num_shared_experts", 2),
+        _SHARED: 0 if config.get(_SHARERS) == 0 else inner * _integer(config, _SHARERS, 2),
         _PLAIN: config.get("moe_layer_start_index", 1),
     }
 

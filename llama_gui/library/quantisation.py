@@ -50,7 +50,10 @@ def _told(config: Mapping[str, Any]) -> Mapping[str, Any]:
     places = (config, part) if isinstance(part, dict) else (config,)
     found = (place.get(name) for place in places for name in ("quantization_config", "compression_config"))
     told = next((value for value in found if value), {})
-    return told if isinstance(told, dict) else {"quant_method": told}
+    if not isinstance(told, dict):
+        return {"quant_method": told}
+    is_early = any(place.get("compression_config") is told for place in places)
+    return {"quant_method": "compressed-tensors", **told} if is_early else told
 
 
 def _objects(values: object) -> list[Mapping[str, Any]]:

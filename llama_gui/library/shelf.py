@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
-from llama_gui.library.gguf_check import check_gguf, gguf_architecture, gguf_embeds
+from llama_gui.library.gguf_check import check_gguf, gguf_architecture, gguf_pooling
 from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS, repository_name
 from llama_gui.library.sizes import in_words
 from llama_gui.paths import as_unicode
@@ -34,6 +34,10 @@ GGUF_ARCHITECTURES = (
     "minicpm", "qwen2moe", "ernie4_5-moe", "arcee",
 )  # fmt: skip
 """What the engine runs, by the names that GGUF has for it; a test keeps them together."""
+EMBEDDING_TYPES = ("qwen3", "qwen2", "mistral", "llama")
+"""Whose relatives make vectors, by their `model_type`."""
+_LAST_IN_GGUF = 3
+"""The pooling of the last token."""
 
 
 def scan(
@@ -91,7 +95,9 @@ def _described(path: Path, check: CheckGguf) -> ModelEntry:
         folder = _snapshot(asked) if asked.name.startswith(HUB_PREFIX) else asked
         _check_config(folder / _CONFIG)
         _check_weights(folder)
-        return ModelEntry(_name(folder), str(folder), _size(folder), embeds=_folder_embeds(folder))
+        embeds = _pooling(folder)
+        runs = embeds is None or _embeds_here(folder, embeds)
+        return ModelEntry(_name(folder), str(folder), _size(folder), embeds=embeds is not None, runs=runs)
     except OSError as error:
         raise BrokenModelError(f"The folder {asked} cannot be read: {error.strerror or error}.") from error
 
@@ -102,16 +108,27 @@ def _describe_gguf(file: Path, check: CheckGguf) -> ModelEntry:
     if gguf_architecture(file) in _PARTS_OF_MODELS:
         raise BrokenModelError(f"The file {file} reads pictures for another model. Choose the file of that one.")
     check(file)
-    return ModelEntry(_name(file), str(file), file.stat().st_size, embeds=gguf_embeds(file))
+    pooling = gguf_pooling(file)
+    runs = not pooling or (pooling == _LAST_IN_GGUF and _runs(file))
+    return ModelEntry(_name(file), str(file), file.stat().st_size, embeds=bool(pooling), runs=runs)
 
 
-def _folder_embeds(folder: Path) -> bool:
-    """As sentence-transformers saves them: a module behind the network makes one vector of all."""
+def _pooling(folder: Path) -> Path | None:
+    """The module that makes one vector of all, as sentence-transformers has it behind the network; None: none does."""
     modules = _read_json(folder / _MODULES) if (folder / _MODULES).is_file() else None
-    kinds = (
-        [str(module.get("type")) for module in modules if isinstance(module, dict)] if isinstance(modules, list) else []
-    )
-    return any(kind.endswith(".Pooling") for kind in kinds)
+    for module in modules if isinstance(modules, list) else ():
+        if isinstance(module, dict) and str(module.get("type")).rpartition(".")[2] == "Pooling":
+            return folder / PurePosixPath(str(module.get("path")))
+    return None
+
+
+def _embeds_here(folder: Path, pooling: Path) -> bool:
+    """Whether the engine makes such vectors: of the last token, by a network that it knows."""
+    config, modes = _read_json(folder / _CONFIG), pooling / _CONFIG
+    told = _read_json(modes) if modes.is_file() else None
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    is_last = isinstance(told, dict) and (told.get("pooling_mode_lasttoken") or told.get("pooling_mode") == "lasttoken")
+    return bool(is_last) and kind in EMBEDDING_TYPES
 
 
 def _runs(file: Path) -> bool:

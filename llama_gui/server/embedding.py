@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from llama_gui.errors import EngineClosedError
 from llama_gui.server.asgi import Send
 from llama_gui.server.generating import Generator, send_json
 from llama_gui.server.json_body import dump
@@ -170,6 +171,8 @@ async def answer_embeddings(generator: Generator, asked: EmbedAsked, visit: Visi
         for result in results:
             if result.error is not None:
                 raise result.error
+            if not result.embedding:  # its job was cancelled, and not by us
+                raise EngineClosedError("The model was closed.")
         visit.prompt_tokens = _tokens(results)
         await send_json(send, dump(asked.shape(asked, name, results)))
 

@@ -22,7 +22,7 @@ class WindowMeaning(QObject):
 
     def embedders(self) -> list[ModelEntry]:
         """The models on the shelf that turn texts into vectors."""
-        return [item.entry for item in self._shelf.items if item.entry.embeds]
+        return [item.entry for item in self._shelf.items if item.entry.embeds and item.entry.runs]
 
     @Slot()
     def apply(self) -> None:

@@ -22,7 +22,7 @@ class ModelEntry:
     """A model that the user can pick: its short name, its absolute path, its size on disk in bytes.
 
     On somebody else's server: `path` is ``endpoint#model``, `endpoint` the server's name, and the size 0. `embeds`: it
-    turns texts into vectors, so nobody can chat with it.
+    turns texts into vectors, so nobody can chat with it. `runs`: False where small files tell that it does not here.
     """
 
     name: str
@@ -31,6 +31,7 @@ class ModelEntry:
     is_starter: bool = False
     endpoint: str = ""
     embeds: bool = False
+    runs: bool = True
 
     @property
     def key(self) -> str:

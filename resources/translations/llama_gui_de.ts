@@ -4894,6 +4894,10 @@
         <translation>{0}: Die Aktivierung {1} wird nicht unterstützt.</translation>
     </message>
     <message>
+        <source>is_causal: false</source>
+        <translation>is_causal: false</translation>
+    </message>
+    <message>
         <source>{0}: the architecture {1} is not supported. Supported: {2}. Choose another model.</source>
         <translation>{0}: Die Architektur {1} wird nicht unterstützt. Unterstützt: {2}. Wähle ein anderes Modell.</translation>
     </message>

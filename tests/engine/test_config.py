@@ -274,7 +274,7 @@ def test_the_experts_of_ernie(read):
         ({"moe_layer_end_index": 1}, UnsupportedModelError, "moe_layer_end_index is 1"),
         ({"moe_layer_start_index": 3}, BrokenModelError, "from 0 to 2, as there are 3 layers"),
         ({"moe_layer_start_index": -1}, BrokenModelError, "first_k_dense_replace is -1"),
-        ({"moe_num_shared_experts": 0}, BrokenModelError, "moe_num_shared_experts is 0"),
+        ({"moe_num_shared_experts": -1}, BrokenModelError, "moe_num_shared_experts is -1"),
         ({"moe_k": 9}, BrokenModelError, "num_experts_per_tok is 9"),
     ],
 )

@@ -140,6 +140,12 @@ def test_experts_whose_weights_do_not_add_up_to_one(tmp_path, load):
     assert (other.logits(ids) - want).abs().max() > 0.1
 
 
+def test_a_mixture_whose_tokens_share_no_expert(tmp_path, load):
+    folder = write_tiny_llama(tmp_path / "model", "ernie-moe", moe_num_shared_experts=0)
+    ids = random_ids(20, 80)
+    assert torch.allclose(load(folder=folder).logits(ids), logits_of(reference(folder), ids), atol=2e-5)
+
+
 def test_shards_and_one_file_are_the_same_model(tmp_path, load):
     whole = load(folder=write_tiny_llama(tmp_path / "whole"))
     shards = load(folder=write_tiny_llama(tmp_path / "shards", shards=3))

@@ -127,7 +127,11 @@ def test_a_model_for_vectors_writes_nothing(load, folder: Path, tiny_folder):
 
 
 @pytest.mark.parametrize(
-    "requests", ["text", 5, [EmbedRequest("a", dimensions=1000)], ["a", EmbedRequest("b", dimensions=2)], [""]]
+    "requests",
+    [
+        *("text", 5, [5], [None], [GenerateRequest("a")], [""]),
+        *([EmbedRequest("a", dimensions=1000)], ["a", EmbedRequest("b", dimensions=2)]),
+    ],
 )
 def test_what_is_no_list_of_texts_is_refused(load, folder: Path, requests):
     engine = load(folder=folder)
@@ -136,6 +140,45 @@ def test_what_is_no_list_of_texts_is_refused(load, folder: Path, requests):
         return
     with pytest.raises(InvalidRequestError):
         engine.embed(requests)
+
+
+def test_no_texts_are_no_vectors(load, folder: Path):
+    engine = load(folder=folder)
+    assert engine.embed([]).shape == (0, engine.info.dimensions)
+
+
+def test_many_texts_are_asked_for_in_portions(load, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    engine = load(folder=folder)
+    whole = engine.embed(TEXTS)
+    monkeypatch.setattr("llama_gui.engine.engine._PORTION", 3)
+    assert torch.equal(engine.embed(TEXTS), whole)
+
+
+def test_there_are_no_logits(load, folder: Path):
+    with pytest.raises(InvalidRequestError, match="turns texts into vectors"):
+        load(folder=folder).logits([1, 2])
+
+
+def test_a_model_that_is_closed_in_the_middle_gives_no_vectors(load, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    engine = load(folder=folder)
+    submit = engine.submit
+
+    def submit_and_close(request):
+        job = submit(request)
+        engine.stop()
+        return job
+
+    monkeypatch.setattr(engine, "submit", submit_and_close)
+    with pytest.raises(EngineClosedError):
+        engine.embed([LONG * 4])
+
+
+def test_attention_in_both_directions_is_refused(tmp_path: Path):
+    folder = write_tiny_embedder(tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"is_causal": False}))
+    with pytest.raises(UnsupportedModelError, match="is_causal"):
+        Engine.load(folder)
 
 
 def test_a_job_is_cancelled(load, folder: Path):

@@ -11,7 +11,7 @@ import pytest
 
 from llama_gui.errors import BrokenModelError
 from llama_gui.library import gguf_check
-from llama_gui.library.gguf_check import GgufChecks, check_gguf, gguf_architecture, gguf_embeds
+from llama_gui.library.gguf_check import GgufChecks, check_gguf, gguf_architecture, gguf_pooling
 
 
 def write(path: Path, *, alignment: int | None = None, tokens: int = 50) -> Path:
@@ -65,9 +65,9 @@ def test_a_model_that_makes_vectors_is_told_by_its_pooling(tmp_path: Path, kind:
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.close()
-    assert gguf_embeds(tmp_path / "a.gguf") is embeds
+    assert bool(gguf_pooling(tmp_path / "a.gguf")) is embeds
     os.truncate(tmp_path / "a.gguf", 30)
-    assert not gguf_embeds(tmp_path / "a.gguf")
+    assert not gguf_pooling(tmp_path / "a.gguf")
 
 
 def test_a_header_longer_than_what_is_read_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -234,6 +234,13 @@ def test_what_says_that_a_model_makes_vectors_is_fetched(fake_hub: FakeHub, acce
     assert "2_Dense/config.json" not in names
 
 
+def test_the_inner_part_of_a_network_is_known(fake_hub: FakeHub, access: HubAccess):
+    inner = info()
+    inner["config"] = {**inner["config"], "architectures": ["Qwen3Model"]}
+    fake_hub.add(REPO, model_files(), info=inner)
+    assert Hub(access).plan(REPO).files
+
+
 def test_details_say_what_would_be_fetched(fake_hub: FakeHub, access: HubAccess):
     files = model_files([b"1" * 10, b"2" * 20]) | {"README.md": CARD.encode()}
     repo = fake_hub.add(REPO, files, info=info())
@@ -414,6 +421,11 @@ def test_layers_that_are_no_attention_are_told_before_a_download(
     files = model_files(model_type=kind, layer_types=["attention", other])
     fake_hub.add(REPO, files, info=info("GraniteMoeHybridForCausalLM", kind=kind))
     assert ("Mamba" in Hub(access).details(REPO).problem) != runs
+    if runs:
+        assert Hub(access).plan(REPO).files
+    else:
+        with pytest.raises(DownloadError, match="Mamba"):
+            Hub(access).plan(REPO)
 
 
 def test_one_gguf_file_is_chosen(fake_hub: FakeHub, access: HubAccess):

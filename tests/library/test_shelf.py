@@ -67,6 +67,20 @@ def test_a_model_for_embeddings_is_told_from_one_that_writes(tmp_path: Path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("kind", "mode", "runs"),
+    [("qwen3", "lasttoken", True), ("qwen3", "mean_tokens", False), ("bert", "lasttoken", False)],
+)
+def test_which_models_for_embeddings_run_here_is_told(tmp_path: Path, kind: str, mode: str, runs: bool):
+    folder = make_model(tmp_path / "embeds")
+    (folder / "config.json").write_text(json.dumps({"model_type": kind}))
+    (folder / "modules.json").write_text(json.dumps([{"type": "Pooling", "path": "1_Pooling"}]))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({f"pooling_mode_{mode}": True}))
+    (entry,) = shelf.scan([tmp_path], tmp_path / "none")
+    assert (entry.embeds, entry.runs) == (True, runs)
+
+
 def test_describe_makes_the_path_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = make_model(tmp_path / "model")
     monkeypatch.chdir(tmp_path)
