@@ -23,7 +23,7 @@ from llama_gui.engine.loading import LoadedModel, load_model
 from llama_gui.engine.loop import Loop
 from llama_gui.engine.model_files import ModelFiles
 from llama_gui.engine.native_linear import NativeFloatLinear, NativeQuantisedLinear
-from llama_gui.engine.pooling import no_writer, vector_in
+from llama_gui.engine.pooling import no_writer
 from llama_gui.engine.prompt_cache import check_place, open_prompt_cache, stamp_of
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
@@ -45,6 +45,7 @@ from llama_gui.vocabulary import (
     Message,
     ModelInfo,
     Strategy,
+    vector_in,
 )
 from llama_gui.vocabulary.checks import check_function, check_kind, check_number, token_id_tuple
 

@@ -13,12 +13,10 @@ from torch import Tensor
 from llama_gui.engine.fields import AGAIN, read_json, read_json_value, shown
 from llama_gui.errors import (
     BrokenModelError,
-    EngineClosedError,
     GenerationError,
     InvalidRequestError,
     UnsupportedModelError,
 )
-from llama_gui.vocabulary import GenerateResult
 
 _MODULES = "modules.json"
 _LAST, _MODE = "lasttoken", "pooling_mode_"
@@ -94,20 +92,6 @@ def no_writer(name: str) -> InvalidRequestError:
 def no_embedder(name: str) -> InvalidRequestError:
     """The error for who asks the model `name`, which writes texts, for a vector."""
     return InvalidRequestError("model", name, "one for embeddings, such as Qwen3 Embedding: this one writes texts")
-
-
-def vector_in(result: GenerateResult) -> tuple[float, ...]:
-    """The vector that an `EmbedRequest` was answered with.
-
-    Raises:
-        EngineClosedError: the engine was stopped before.
-        LlamaGuiError: what went wrong.
-    """
-    if result.error is not None:
-        raise result.error
-    if not result.embedding:
-        raise EngineClosedError("The engine is closed. Load the model again.")
-    return result.embedding
 
 
 def vector_of(row: Tensor, dimensions: int | None) -> tuple[float, ...]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llama_gui.errors import EngineClosedError
 from llama_gui.server.asgi import Send
 from llama_gui.server.generating import Generator, send_json
 from llama_gui.server.json_body import dump
@@ -15,7 +14,7 @@ from llama_gui.server.refused_fields import Cannot, refuse_what_we_cannot
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.served import ServedEngine
 from llama_gui.server.visits import Visit
-from llama_gui.vocabulary import EmbedRequest, GenerateResult
+from llama_gui.vocabulary import EmbedRequest, GenerateResult, vector_in
 
 MOST_INPUTS = 2048
 """As OpenAI has it."""
@@ -169,10 +168,7 @@ async def answer_embeddings(generator: Generator, asked: EmbedAsked, visit: Visi
     async def work(engine: ServedEngine, name: str) -> None:
         results = await generator.results_of(engine, asked.requests)
         for result in results:
-            if result.error is not None:
-                raise result.error
-            if not result.embedding:  # its job was cancelled, and not by us
-                raise EngineClosedError("The model was closed.")
+            vector_in(result)  # raises where there is none
         visit.prompt_tokens = _tokens(results)
         await send_json(send, dump(asked.shape(asked, name, results)))
 

@@ -1,7 +1,7 @@
 """Frozen values that travel between the rooms. No Qt, no torch, no behaviour beyond checking themselves."""
 
 from llama_gui.vocabulary.chats import CHAT_FIELDS, ChatSettings
-from llama_gui.vocabulary.embeddings import EmbedRequest
+from llama_gui.vocabulary.embeddings import EmbedRequest, vector_in
 from llama_gui.vocabulary.engines import STRATEGIES, EngineStats, Strategy
 from llama_gui.vocabulary.messages import ROLES, Message, Role, check_messages
 from llama_gui.vocabulary.models import (
@@ -102,4 +102,5 @@ __all__ = [
     "is_remote",
     "sampling_from_json",
     "thinking_variables",
+    "vector_in",
 ]

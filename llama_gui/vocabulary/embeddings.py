@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llama_gui.errors import InvalidRequestError
+from llama_gui.errors import EngineClosedError, InvalidRequestError
 from llama_gui.vocabulary.checks import check_kind, check_number, keep, token_id_tuple
+from llama_gui.vocabulary.results import GenerateResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +39,17 @@ class EmbedRequest:
             raise InvalidRequestError("truncate", self.truncate, "true or false")
         if not isinstance(self.asker, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidRequestError("asker", self.asker, "a text")
+
+
+def vector_in(result: GenerateResult) -> tuple[float, ...]:
+    """The vector that an `EmbedRequest` was answered with.
+
+    Raises:
+        EngineClosedError: the engine was stopped before.
+        LlamaGuiError: what went wrong.
+    """
+    if result.error is not None:
+        raise result.error
+    if not result.embedding:
+        raise EngineClosedError("The engine is closed. Load the model again.")
+    return result.embedding
