@@ -41,10 +41,11 @@ _MOST_QUESTION = 2000
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """`is_done`: there was nothing left to be read."""
+    """`is_done`: there was nothing left to be read of what `ticket` stood for."""
 
     folder: str
     stamp: str
+    ticket: object
     done: int
     total: int
     is_done: bool
@@ -62,7 +63,7 @@ class MeaningDesk(QObject):
         self._folders = folders
         self._model: ModelEntry | None = None
         self._known: set[str] = set()  # folders that were read since the start
-        self._due: dict[str, None] = {}  # folders that may have passages without a vector, in order
+        self._due: dict[str, object] = {}  # folders that may have passages without a vector, in order, with a ticket
         self._may_load = False  # once for each reading of a folder: where there is no room, that does not change soon
         self._running: Embedding | None = None
         self._prepared_at = -LOAD_AGAIN_S
@@ -94,7 +95,7 @@ class MeaningDesk(QObject):
         self._cancel()
         self._model, self._may_load = model, True
         for folder in self._known:
-            self._due[folder] = None
+            self._due[folder] = object()
             self._folders.set_meaning(folder, MeaningState())
         self._wake()
 
@@ -117,7 +118,7 @@ class MeaningDesk(QObject):
         state = self._folders.state(folder)
         if state.files:
             self._known.add(folder)
-            self._due[folder] = None
+            self._due[folder] = object()
             self._may_load = True
             self._wake()
 
@@ -199,9 +200,9 @@ class MeaningDesk(QObject):
         self._running = embedding = Embedding(engine, DIMENSIONS)
         self._watch.start()
         self._lane.run(
-            partial(_read, folder, self._vectors(folder, model), embedding, model),
+            partial(_read, folder, self._vectors(folder, model), embedding, model, self._due[folder]),
             self._on_read,
-            partial(self._on_failed, folder, _stamp(model)),
+            partial(self._on_failed, folder, _stamp(model), self._due[folder]),
         )
 
     @Slot(object)
@@ -211,16 +212,21 @@ class MeaningDesk(QObject):
             self._wake()
             return
         if read.is_done:
-            self._due.pop(read.folder, None)
+            self._put_off(read.folder, read.ticket)
         self._folders.set_meaning(read.folder, MeaningState(read.done, read.total))
         self._wake()
 
-    def _on_failed(self, folder: str, stamp: str, error: Exception) -> None:
+    def _put_off(self, folder: str, ticket: object) -> None:
+        """Until the folder is read again; not if that happened while passages of it were looked for."""
+        if self._due.get(folder) is ticket:
+            del self._due[folder]
+
+    def _on_failed(self, folder: str, stamp: str, ticket: object, error: Exception) -> None:
         """The folder waits until it is read again, or the model that was unloaded is there again."""
         self._end()
         is_ours = self._model is not None and _stamp(self._model) == stamp
         if is_ours and not isinstance(error, EngineClosedError):
-            self._due.pop(folder, None)
+            self._put_off(folder, ticket)
             self._tell_error(folder, error_text(error))
         self._wake()
 
@@ -253,14 +259,14 @@ def _stamp(model: ModelEntry) -> str:
     return f"{model.key} · {model.size}"
 
 
-def _read(folder: str, vectors: FolderVectors, embedding: Embedding, model: ModelEntry) -> _Read:
+def _read(folder: str, vectors: FolderVectors, embedding: Embedding, model: ModelEntry, ticket: object) -> _Read:
     """In the lane's thread: some passages that have no vector."""
     unread = vectors.missing(BATCH)
     if unread:
         document = embed_prompts(Path(model.path)).document
         made = embedding.run([document + passage.said for passage in unread])
         vectors.put([(passage, vector) for passage, vector in zip(unread, made, strict=True) if vector is not None])
-    return _Read(folder, _stamp(model), *vectors.progress(), is_done=not unread)
+    return _Read(folder, _stamp(model), ticket, *vectors.progress(), is_done=not unread)
 
 
 def _find(engine: Embedder, vectors: FolderVectors, model: ModelEntry, question: str) -> Sequence[Found]:

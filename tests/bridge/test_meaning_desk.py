@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -120,6 +121,26 @@ def test_only_what_is_new_is_read_again(office: Office):
     office.folders.read(office.folder, again=True)
     office.wait_whole(3)
     assert office.embedder.texts[2:] == ["garden.txt\nMy flower is red."]
+
+
+def test_a_folder_that_is_read_again_while_nothing_new_is_found(office: Office, monkeypatch: pytest.MonkeyPatch):
+    found_nothing, may_say_so, look = threading.Event(), threading.Event(), meaning_desk._read
+
+    def look_slowly(*arguments: Any) -> Any:
+        read = look(*arguments)
+        if read.is_done:
+            found_nothing.set()
+            may_say_so.wait(5)
+        return read
+
+    monkeypatch.setattr(meaning_desk, "_read", look_slowly)
+    office.begin()
+    office.qtbot.waitUntil(found_nothing.is_set)
+    office.write("garden.txt", "My flower is red.")
+    with office.qtbot.waitSignal(office.folders.was_read):
+        office.folders.read(office.folder, again=True)
+    may_say_so.set()
+    office.wait_whole(3)
 
 
 def test_without_a_model_words_find_what_they_find(office: Office):
