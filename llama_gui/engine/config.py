@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from llama_gui.engine.expert_config import ERNIE_NAMES, ExpertConfig, read_experts, with_names_of_qwen
 from llama_gui.engine.families import FAMILIES, Family
-from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json, shown
+from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json, shortest, shown
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
 from llama_gui.engine.quantisation_config import QUANTISATION, Fp8Config, read_fp8, read_mxfp4
 from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim, with_alpha
@@ -237,7 +237,7 @@ def network_config(fields: Fields) -> NetworkConfig:
 def _as_granite(fields: Fields) -> Fields:
     """With Granite's multipliers, which MiniCPM has by other names and in part for a network of 1 layer.
 
-    GGUF files have Granite's. See https://arxiv.org/abs/2404.06395, table 7.
+    GGUF files have Granite's, in float32; both must be the same model. See https://arxiv.org/abs/2404.06395, table 7.
     """
     if "residual_multiplier" in fields.values:
         return fields
@@ -245,9 +245,9 @@ def _as_granite(fields: Fields) -> Fields:
     width = fields.integer("head_dim", max(hidden // fields.integer("num_attention_heads"), 1))
     multipliers = {
         "embedding_multiplier": fields.number("scale_emb", 1.0),
-        "residual_multiplier": fields.number("scale_depth", 1.0) / math.sqrt(layers),
-        "attention_multiplier": width**-0.5,
-        "logits_scaling": hidden / fields.number("dim_model_base", 1.0),
+        "residual_multiplier": shortest(fields.number("scale_depth", 1.0) / math.sqrt(layers)),
+        "attention_multiplier": shortest(width**-0.5),
+        "logits_scaling": shortest(hidden / fields.number("dim_model_base", 1.0)),
     }
     return Fields({**fields.values, **multipliers}, fields.file)
 

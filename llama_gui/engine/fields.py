@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from llama_gui.errors import BrokenModelError, ModelNotFoundError
 
 # Far beyond any network that we could load; a damaged file may say anything. The numbers stay finite in float32.
@@ -157,3 +159,8 @@ def _check_depth(values: Any) -> None:
         level = [inner for part in parts for inner in part]
     if level:
         raise ValueError(f"it is nested more than {_MOST_LEVELS} levels deep")
+
+
+def shortest(number: float) -> float:
+    """The shortest decimal number that is the same in float32, in which files of other layouts have it."""
+    return float(str(np.float32(number)))

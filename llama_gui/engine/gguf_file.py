@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 
-from llama_gui.engine.fields import AGAIN, brief, check_regular, shown
+from llama_gui.engine.fields import AGAIN, brief, check_regular, shortest, shown
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 
 _MAGIC = b"GGUF"
@@ -150,7 +150,7 @@ class _Header:
         value = self._number(_SCALARS[kind])
         if kind == _BOOL:
             return _flag(key, value)
-        return float(str(np.float32(value))) if kind == _FLOAT else value  # 1e-05, not 9.999999747378752e-06
+        return shortest(value) if kind == _FLOAT else value  # 1e-05, not 9.999999747378752e-06
 
     def _array(self, key: str, kind: int, count: int) -> Any:
         if kind == _TEXT:

@@ -10,6 +10,7 @@ import torch
 
 from llama_gui.__main__ import main
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams, gguf_weights, load_plan, native_library
+from llama_gui.engine.config import load_config
 from llama_gui.engine.gguf import GgufModel
 from llama_gui.engine.load_plan import plan_load
 from llama_gui.engine.weight_shapes import weight_shapes
@@ -28,6 +29,17 @@ IDS = [1, 5, 90, 17, 200, 3, 64, 65, 66, 250, 8, 9, 100, 101, 7, 12] * 9  # long
 RENAMED = {"GraniteMoeHybridForCausalLM": "GraniteForCausalLM"}
 """Where the converter writes files of another family, whose network is the same."""
 QUANTISED = ("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS")
+
+
+@pytest.mark.parametrize("shape", ["granite", "granite-moe", "granite4", "minicpm"])
+def test_multipliers_are_the_same_numbers(tiny_folder, tmp_path, shape: Shape):
+    """Whatever a CPU makes of the last bit of one."""
+    ours, theirs = (
+        GgufModel(write_gguf(tiny_folder(shape), tmp_path / "tiny.gguf")).config,
+        load_config(tiny_folder(shape)),
+    )
+    for name in ("embedding_scale", "logits_scale", "rms_norm_eps"):
+        assert getattr(ours, name) == getattr(theirs, name)
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES])
