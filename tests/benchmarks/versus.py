@@ -325,6 +325,8 @@ def main() -> None:
     print(f"{options.preset}, {time.strftime('%Y-%m-%d %H:%M')}, {versions()}\n")
     print("Tokens per second, medians; in brackets ours against theirs.\n")
     print("| work | dtype | ours | others | | load |\n| --- | --- | --- | --- | --- | --- |", flush=True)
+    if options.folder:
+        Path(options.folder).mkdir(parents=True, exist_ok=True)
     with contextlib.nullcontext(options.folder) if options.folder else tempfile.TemporaryDirectory() as folder:
         for dtype in filter(None, options.dtypes.split(",")):
             compare(options, dtype, start(options, dtype, Path(folder)))
