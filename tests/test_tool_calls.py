@@ -27,7 +27,37 @@ OSLO = call("weather", city="Oslo")
 ROME = call("weather", city="Rome")
 ADD = call("add", a=1, b=[2, {"c": None}])
 
+TAGGED = "<function=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>"
+
 CASES = {
+    "tags": (f"I look.\n\n<tool_call>\n{TAGGED}\n</tool_call>", "I look.", (OSLO,)),
+    "tags, two": (f"<tool_call>\n{TAGGED}\n</tool_call>\n<tool_call>\n{TAGGED}\n</tool_call>", "", (OSLO, OSLO)),
+    "tags, two within one": (f"<tool_call>\n{TAGGED}\n{TAGGED}\n</tool_call>", "", (OSLO, OSLO)),
+    "tags without the outer one": (f"Look: {TAGGED}\n</tool_call>", "Look:", (OSLO,)),
+    "tags without any outer one, and words behind": (f"{TAGGED}\nThat was it.", "That was it.", (OSLO,)),
+    "tags of Seed-OSS": (f"<seed:tool_call>\n{TAGGED}\n</seed:tool_call>", "", (OSLO,)),
+    "tags, a value without its end": (TAGGED.replace("</parameter>\n", ""), "", (OSLO,)),
+    "tags, no arguments": ("<tool_call>\n<function=time.now>\n</function>\n</tool_call>", "", (call("time.now"),)),
+    "tags, values of other kinds": (
+        "<function=add>\n<parameter=a>\n1\n</parameter>\n<parameter=b>\n[2, {'c': None}]\n</parameter>\n</function>",
+        "",
+        (ADD,),
+    ),
+    "tags, a value with tags and lines": (
+        "<function=weather>\n<parameter=city>\n  a </function>\n\n</parameter> <b>\n</parameter>\n</function>",
+        "",
+        (call("weather", city="  a </function>\n\n</parameter> <b>"),),
+    ),
+    "tags in a call in JSON": (
+        f'<tool_call>{{"name": "weather", "arguments": {{"city": {json.dumps(TAGGED)}}}}}</tool_call>',
+        "",
+        (call("weather", city=TAGGED),),
+    ),
+    "tags in a bare call": (
+        f'{{"name": "weather", "parameters": {{"city": {json.dumps(TAGGED)}}}}}',
+        "",
+        (call("weather", city=TAGGED),),
+    ),
     "hermes": ('<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>', "", (OSLO,)),
     "hermes, two, with words": (
         'I look.\n<tool_call>{"name": "weather", "arguments": {"city": "Oslo"}}</tool_call>\n'
@@ -140,6 +170,10 @@ NO_CALLS = [
     '[TOOL_CALLS]weather[ARGS]{"city": "Oslo"',
     '[TOOL_CALLS]weather[ARGS]["Oslo"]',
     "functools.cache and functools[1]",
+    "<function=rm>\n<parameter=a>\n1\n</parameter>\n</function>",
+    "<tool_call>\n<function=weather>\n<parameter=city>\nOslo\n</parameter>",
+    "<function=weather report>\n</function>",
+    f"<think>{TAGGED}",
     '<think>I call <tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>',
     '<think>`</think>` <tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call></think>Well.',
     ' \n<thinking>\n{"name": "weather", "arguments": {"city": "Rome"}}</thinking> No.',
@@ -187,6 +221,49 @@ def test_a_stream_without_calls_says_everything(text: str):
             assert (before + at_end, found) == (text, ())
 
 
+@pytest.mark.parametrize(
+    ("schema", "text", "value"),
+    [
+        ({"type": "string"}, "1", "1"),
+        ({"type": "integer"}, "1", 1),
+        ({"type": "number"}, " 2.5 ", 2.5),
+        ({"type": "boolean"}, "True", True),
+        ({"type": "boolean"}, "false", False),
+        ({"type": "integer"}, "many", "many"),
+        ({"type": ["string", "null"]}, "null", None),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "12", "12"),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "None", None),
+        ({"enum": ["1", "2"]}, "1", "1"),
+        ({"const": "1"}, "1", "1"),
+        ({"$ref": "#/$defs/Size"}, "3", "3"),
+        ({"$ref": "#/$defs/Loop"}, "3", 3),
+        ({"$ref": "#/$defs/nothing"}, "3", 3),
+        ({"type": "object"}, '{"a": "b"}', {"a": "b"}),
+        ({"type": "array"}, "['a', __import__('os')]", "['a', __import__('os')]"),
+        ({"type": "string"}, '{"a": 1}', '{"a": 1}'),
+        ({}, "Oslo", "Oslo"),
+        ({}, "1", 1),
+        (True, "1", 1),
+    ],
+)
+def test_the_schema_tells_a_text_from_a_number(schema: object, text: str, value: object):
+    """Between tags both look the same."""
+    definitions = {"Size": {"enum": ["1", "3"]}, "Loop": {"anyOf": [{"$ref": "#/$defs/Loop"}]}}
+    parameters = {"f": {"type": "object", "properties": {"a": schema}, "$defs": definitions}}
+    written = f"<tool_call>\n<function=f>\n<parameter=a>\n{text}\n</parameter>\n</function>\n</tool_call>"
+    found = parse_tool_calls(written, ["f"], parameters=parameters)
+    assert found == SaidAndCalled("", (call("f", a=value),))
+    watch = CallWatch(["f"], parameters=parameters)
+    assert watch.push(written) == ""
+    assert watch.finish() == found
+
+
+def test_many_tags_without_an_end_take_no_long_time():
+    for text in ("<function=weather>" * 50_000, TAGGED.replace("</function>", "") * 20_000):
+        assert parse_tool_calls(text, NAMES) == SaidAndCalled(text, ())
+    assert len(parse_tool_calls(TAGGED * 5_000, NAMES).calls) == 5_000
+
+
 def test_plain_words_are_not_held_back():
     watch = CallWatch(NAMES)
     assert watch.push("Well") == "Well"
@@ -221,8 +298,13 @@ def test_an_answer_in_json_is_held_back_only_while_it_can_become_a_call(begins: 
     assert watch.finish() == SaidAndCalled("", (OSLO,))
 
 
+TAGS = ("<function=weather>", "</function>", "<parameter=a>", "</parameter>", "<seed:tool_call>")
+
+
 @given(
-    st.lists(st.sampled_from([*"<>{}[]()\"'=,; ", "<tool_call>", "</tool_call>", "weather", "name", "[TOOL_CALLS]"]))
+    st.lists(
+        st.sampled_from([*"<>{}[]()\"'=,; ", "<tool_call>", "</tool_call>", "weather", "name", "[TOOL_CALLS]", *TAGS])
+    )
 )
 @settings(max_examples=200, deadline=None)
 def test_any_text_is_parsed_and_without_calls_nothing_is_lost(pieces: list[str]):

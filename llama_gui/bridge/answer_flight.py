@@ -18,7 +18,7 @@ from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.too_long import too_long_text
 from llama_gui.chats.tree import Node, NodeStatus, clean_text, new_node
 from llama_gui.errors import PromptTooLongError, UserError
-from llama_gui.tool_calls import CallWatch, ToolCall
+from llama_gui.tool_calls import CallWatch, ToolCall, as_object
 from llama_gui.vocabulary import FinishReason, GenerateResult, ModelInfo
 
 _STATUS: dict[FinishReason, NodeStatus] = {
@@ -129,9 +129,7 @@ class AnswerFlight(QObject):
             self._put(replace(asked, status="complete", error=""))
         self._token_ids = list(self._question.request.answer_token_ids)
         self._written = ""
-        knows_tools = self._question.tools and (self._model is None or self._model.tools)
-        bare = self._model is None or not self._model.marks_calls
-        self._watch = CallWatch(self._question.tools, bare=bare) if knows_tools else None
+        self._watch = _call_watch(self._question, self._model)
         if self._question.continues is not None:
             self._answer_id = self._question.continues
             answer = self._path.tree[self._answer_id]
@@ -273,3 +271,12 @@ class AnswerFlight(QObject):
         self._path.tree.replace(node)
         self._saver.save_soon(node)
         self._news.node_changed.emit(node)
+
+
+def _call_watch(question: Question, model: ModelInfo | None) -> CallWatch | None:
+    """What looks for calls in an answer; None: it can have none."""
+    if not question.tools or not (model is None or model.tools):
+        return None
+    bare = model is None or not model.marks_calls
+    parameters = {name: as_object(tool.parameters) for name, tool in question.tools.items()}
+    return CallWatch(question.tools, bare=bare, parameters=parameters)

@@ -20,7 +20,8 @@ class CallSplit:
         self.forced = forced_calls(asked)
         self._watch = None
         if tools is not None and self.forced is None:
-            self._watch = CallWatch(tools.names, opening, bare=_may_be_bare(asked, engine))
+            bare = _may_be_bare(asked, engine)
+            self._watch = CallWatch(tools.names, opening, bare=bare, parameters=tools.parameters)
 
     def push(self, text: str) -> str:
         """More of the answer; the text that is certainly said."""
@@ -53,7 +54,8 @@ def said_and_called(asked: Asked, engine: ServedEngine, choice: int, text: str) 
     if forced is not None:
         forced.push(text)
         return begun, forced.calls
-    found = parse_tool_calls(begun + text, asked.tools.names, bare=_may_be_bare(asked, engine))
+    tools, bare = asked.tools, _may_be_bare(asked, engine)
+    found = parse_tool_calls(begun + text, tools.names, bare=bare, parameters=tools.parameters)
     return found.text, found.calls
 
 

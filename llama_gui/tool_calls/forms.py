@@ -8,6 +8,7 @@ from llama_gui.tool_calls.closing import closed
 Parameters = Mapping[str, Mapping[str, Any]]
 """Functions by their names: the JSON schemas of their arguments."""
 
+NO_SCHEMAS: Parameters = {}
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 _NOTHING: Mapping[str, Any] = {}
 _CALL: Mapping[str, Any] = {"$ref": "#/$defs/call"}

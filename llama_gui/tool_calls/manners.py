@@ -11,6 +11,8 @@
     <|python_tag|>{"name": "f", "parameters": {…}}; {…}         Llama 3.1
     {"name": "f", "parameters": {…}}                            Llama 3.x, where it is the whole answer
     [f(a=1, b="x")]                                             Llama 3.2; only read, no grammar asks for it
+
+Those between tags are read, too (`tagged.py`), and no grammar asks for them.
 """
 
 from dataclasses import dataclass

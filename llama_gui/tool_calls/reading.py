@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from llama_gui.tool_calls.bare import BareBeginnings
+from llama_gui.tool_calls.forms import NO_SCHEMAS, Parameters
 from llama_gui.tool_calls.manners import MANNERS, MISTRAL_NAMED, Manner
+from llama_gui.tool_calls.tagged import tagged_calls
 from llama_gui.tool_calls.thoughts import Thoughts
 
 _PYTHONIC = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(.*\)\s*\]", re.DOTALL)
@@ -42,22 +44,34 @@ class SaidAndCalled:
     calls: tuple[ToolCall, ...]
 
 
-def parse_tool_calls(text: str, names: Collection[str], *, bare: bool = True) -> SaidAndCalled:
+def parse_tool_calls(
+    text: str, names: Collection[str], *, bare: bool = True, parameters: Parameters = NO_SCHEMAS
+) -> SaidAndCalled:
     """Take the calls out of a whole answer. A call that cannot be read, or of no function in `names`, stays text.
 
     What is thought calls nothing, where the answer begins with the tag for that (`ModelInfo.opening`). `bare`: whether
     an answer may be a call without a mark; not where the model always marks its calls (`ModelInfo.marks_calls`).
+    `parameters`: the JSON schemas of the arguments, by the functions' names; some models write texts and numbers alike,
+    and only these tell them apart.
     """
     thoughts = Thoughts()
     begun, rest = thoughts.push(text), thoughts.finish()
-    thought, found = begun[0] + rest[0], parse_answer(begun[1] + rest[1], names, bare=bare)
+    thought = begun[0] + rest[0]
+    found = parse_answer(begun[1] + rest[1], names, bare=bare, parameters=parameters)
     return SaidAndCalled((thought + found.text).rstrip() if found.calls else text, found.calls)
 
 
-def parse_answer(text: str, names: Collection[str], *, bare: bool = True) -> SaidAndCalled:
+def parse_answer(
+    text: str, names: Collection[str], *, bare: bool = True, parameters: Parameters = NO_SCHEMAS
+) -> SaidAndCalled:
     """The same for what is no thought."""
     manner = min((m for m in _CLOSED if m.mark in text), key=lambda m: text.index(m.mark), default=None)
     said, mark, rest = _split_at_mark(text)
+    if not (bare and BareBeginnings(names).are_in(text)):
+        first = min(text.index(manner.mark) if manner is not None else len(text), len(said) if mark else len(text))
+        tagged = _parse_tagged(text, first, {name: parameters.get(name, {}) for name in names})
+        if tagged is not None:
+            return tagged
     if manner is not None and (not mark or text.index(manner.mark) < len(said)):
         return _parse_closed(text, manner, names)
     if not mark and not (bare and BareBeginnings(names).are_in(text)):
@@ -67,6 +81,19 @@ def parse_answer(text: str, names: Collection[str], *, bare: bool = True) -> Sai
         if calls:
             return SaidAndCalled(said.rstrip() if mark else "", calls)
     return SaidAndCalled(text, ()) if manner is None else _parse_closed(text, manner, names)
+
+
+def _parse_tagged(text: str, most: int, parameters: Parameters) -> SaidAndCalled | None:
+    """Calls between tags; None where there are none, or the first begins behind `most`."""
+    calls = tagged_calls(text, parameters)
+    if not calls or calls[0].begin > most:
+        return None
+    ends = [0, *(call.end for call in calls)]
+    said = "".join(
+        text[end:begin] for end, begin in zip(ends, [*(call.begin for call in calls), len(text)], strict=True)
+    )
+    read = (ToolCall(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in calls)
+    return SaidAndCalled(said.strip(), tuple(read))
 
 
 def _parse_closed(text: str, manner: Manner, names: Collection[str]) -> SaidAndCalled:

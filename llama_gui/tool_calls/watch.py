@@ -3,8 +3,10 @@
 from collections.abc import Collection
 
 from llama_gui.tool_calls.bare import BareBeginnings
+from llama_gui.tool_calls.forms import NO_SCHEMAS, Parameters
 from llama_gui.tool_calls.manners import MANNERS
 from llama_gui.tool_calls.reading import SaidAndCalled, parse_answer
+from llama_gui.tool_calls.tagged import tagged_openings
 from llama_gui.tool_calls.thoughts import Thoughts, overlap
 
 _MARKS = tuple(manner.opening for manner in MANNERS if manner.mark)
@@ -14,11 +16,15 @@ class CallWatch:
     """Lets the text of a streaming answer through, but for what may be a call, until that is known.
 
     What is thought calls nothing. `opening`: the part of the answer that the prompt had already, if the text lacks it.
-    `bare`: whether it may be a call without a mark, as in `parse_tool_calls`.
+    `bare`: whether it may be a call without a mark, and `parameters`, as in `parse_tool_calls`.
     """
 
-    def __init__(self, names: Collection[str], opening: str = "", *, bare: bool = True) -> None:
+    def __init__(
+        self, names: Collection[str], opening: str = "", *, bare: bool = True, parameters: Parameters = NO_SCHEMAS
+    ) -> None:
         self._names = names
+        self._parameters = parameters
+        self._marks = (*_MARKS, *tagged_openings(names))
         self._bare = BareBeginnings(names)
         self._may_be_bare = bare
         self._thoughts = Thoughts(opening)
@@ -43,7 +49,7 @@ class CallWatch:
             if self._holds_all:
                 return ""
         safe = len(self._held)
-        for mark in _MARKS:
+        for mark in self._marks:
             at = self._held.find(mark)
             if at >= 0:
                 self._holds_all = True
@@ -57,5 +63,7 @@ class CallWatch:
         """What is left: the rest of the text, and the calls."""
         thought, answer = self._thoughts.finish()
         held, self._held = self._held + answer, ""
-        found = parse_answer(held, self._names, bare=self._may_be_bare) if held else SaidAndCalled("", ())
+        if not held:
+            return SaidAndCalled(thought, ())
+        found = parse_answer(held, self._names, bare=self._may_be_bare, parameters=self._parameters)
         return SaidAndCalled(thought + found.text, found.calls)

@@ -83,6 +83,17 @@ def test_the_user_is_asked_the_tool_called_and_the_answer_goes_on(qtbot: QtBot, 
     assert session.settings.allowed_tools == ()
 
 
+def test_a_call_between_tags(qtbot: QtBot, start: Start):
+    """Its arguments are what the tool's schema says: this zone is a text."""
+    written = "<tool_call>\n<function=now>\n<parameter=zone>\n2\n</parameter>\n</function>\n</tool_call>"
+    session = start(engine=ScriptedEngine({**SCRIPT, "time?": ["I look.\n", written[:20], written[20:]]}))
+    ask_the_time(qtbot, session)
+    session.decide("once")
+    qtbot.waitUntil(lambda: not session.answering)
+    assert session.tools.calls == [("clock/now", {"zone": "2"})]
+    assert session.path()[1].content == "I look."
+
+
 def test_always_is_asked_once(qtbot: QtBot, start: Start):
     session = start()
     ask_the_time(qtbot, session)

@@ -365,6 +365,27 @@ def test_calls_reach_openais_client_whole_and_streaming(serve: Serve):
         assert (told[2].role, told[2].tool_call_id, told[2].content) == ("tool", call.id, "It rains.")
 
 
+def test_calls_between_tags_have_arguments_of_their_schema(serve: Serve):
+    """As Qwen3-Coder writes them: "0301" is a text, and 1 a number, because the schema says so."""
+    written = (
+        "<tool_call>\n<function=weather>\n<parameter=zip>\n0301\n</parameter>\n<parameter=days>\n1\n</parameter>\n"
+    )
+    server, _ = tool_server(serve, "I look.\n", written, "</function>\n</tool_call>")
+    properties = {"zip": {"type": "string"}, "days": {"type": "integer"}}
+    parameters: dict = {"type": "object", "properties": properties}
+    tools: list = [{"type": "function", "function": {"name": "weather", "parameters": parameters}}]
+    messages: list = [{"role": "user", "content": "Rain?"}]
+    with client_of(server) as client:
+        message = client.chat.completions.create(model="Scripted", messages=messages, tools=tools).choices[0].message
+        chunks = list(client.chat.completions.create(model="Scripted", messages=messages, tools=tools, stream=True))
+    assert message.content == "I look."
+    (call,) = message.tool_calls
+    (streamed,) = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or ()]
+    for one in (call, streamed):
+        assert json.loads(one.function.arguments) == {"zip": "0301", "days": 1}
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks).strip() == "I look."
+
+
 def test_only_one_call_when_the_client_wants_no_more(serve: Serve):
     two = '[{"name": "weather", "arguments": {"city": "Oslo"}}, {"name": "weather", "arguments": {"city": "Rome"}}]'
     server, _ = tool_server(serve, two)
