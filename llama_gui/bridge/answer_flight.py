@@ -18,7 +18,7 @@ from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.too_long import too_long_text
 from llama_gui.chats.tree import Node, NodeStatus, clean_text, new_node
 from llama_gui.errors import PromptTooLongError, UserError
-from llama_gui.tool_calls import CallWatch, ToolCall, as_object
+from llama_gui.tool_calls import CallWatch, ToolCall
 from llama_gui.vocabulary import FinishReason, GenerateResult, ModelInfo
 
 _STATUS: dict[FinishReason, NodeStatus] = {
@@ -278,5 +278,5 @@ def _call_watch(question: Question, model: ModelInfo | None) -> CallWatch | None
     if not question.tools or not (model is None or model.tools):
         return None
     bare = model is None or not model.marks_calls
-    parameters = {name: as_object(tool.parameters) for name, tool in question.tools.items()}
+    parameters = {name: tool.parameters for name, tool in question.tools.items()}
     return CallWatch(question.tools, bare=bare, parameters=parameters)

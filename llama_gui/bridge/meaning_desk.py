@@ -41,11 +41,10 @@ _MOST_QUESTION = 2000
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """`is_done`: there was nothing left to be read of what `ticket` stood for."""
+    """`is_done`: there was nothing left to be read."""
 
     folder: str
     stamp: str
-    ticket: object
     done: int
     total: int
     is_done: bool
@@ -200,19 +199,18 @@ class MeaningDesk(QObject):
         self._running = embedding = Embedding(engine, DIMENSIONS)
         self._watch.start()
         self._lane.run(
-            partial(_read, folder, self._vectors(folder, model), embedding, model, self._due[folder]),
-            self._on_read,
+            partial(_read, folder, self._vectors(folder, model), embedding, model),
+            partial(self._on_read, self._due[folder]),
             partial(self._on_failed, folder, _stamp(model), self._due[folder]),
         )
 
-    @Slot(object)
-    def _on_read(self, read: _Read) -> None:
+    def _on_read(self, ticket: object, read: _Read) -> None:
         self._end()
         if self._model is None or _stamp(self._model) != read.stamp:  # another was chosen meanwhile
             self._wake()
             return
         if read.is_done:
-            self._put_off(read.folder, read.ticket)
+            self._put_off(read.folder, ticket)
         self._folders.set_meaning(read.folder, MeaningState(read.done, read.total))
         self._wake()
 
@@ -259,14 +257,14 @@ def _stamp(model: ModelEntry) -> str:
     return f"{model.key} · {model.size}"
 
 
-def _read(folder: str, vectors: FolderVectors, embedding: Embedding, model: ModelEntry, ticket: object) -> _Read:
+def _read(folder: str, vectors: FolderVectors, embedding: Embedding, model: ModelEntry) -> _Read:
     """In the lane's thread: some passages that have no vector."""
     unread = vectors.missing(BATCH)
     if unread:
         document = embed_prompts(Path(model.path)).document
         made = embedding.run([document + passage.said for passage in unread])
         vectors.put([(passage, vector) for passage, vector in zip(unread, made, strict=True) if vector is not None])
-    return _Read(folder, _stamp(model), ticket, *vectors.progress(), is_done=not unread)
+    return _Read(folder, _stamp(model), *vectors.progress(), is_done=not unread)
 
 
 def _find(engine: Embedder, vectors: FolderVectors, model: ModelEntry, question: str) -> Sequence[Found]:

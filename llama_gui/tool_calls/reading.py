@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llama_gui.tool_calls.bare import BareBeginnings
-from llama_gui.tool_calls.forms import NO_SCHEMAS, Parameters
+from llama_gui.tool_calls.forms import ANY_OBJECT, NO_SCHEMAS, Parameters
 from llama_gui.tool_calls.manners import MANNERS, MISTRAL_NAMED, Manner
 from llama_gui.tool_calls.tagged import tagged_calls
 from llama_gui.tool_calls.thoughts import Thoughts
@@ -67,14 +67,17 @@ def parse_answer(
     """The same for what is no thought."""
     manner = min((m for m in _CLOSED if m.mark in text), key=lambda m: text.index(m.mark), default=None)
     said, mark, rest = _split_at_mark(text)
-    if not (bare and BareBeginnings(names).are_in(text)):
-        first = min(text.index(manner.mark) if manner is not None else len(text), len(said) if mark else len(text))
-        tagged = _parse_tagged(text, first, {name: parameters.get(name, {}) for name in names})
+    closed_at = len(text) if manner is None else text.index(manner.mark)
+    open_at = len(said) if mark else len(text)
+    is_bare = bare and BareBeginnings(names).are_in(text)
+    if not is_bare:
+        known = {name: parameters.get(name, ANY_OBJECT) for name in names}
+        tagged = _parse_tagged(text, min(closed_at, open_at), known)
         if tagged is not None:
             return tagged
-    if manner is not None and (not mark or text.index(manner.mark) < len(said)):
+    if manner is not None and closed_at < open_at:
         return _parse_closed(text, manner, names)
-    if not mark and not (bare and BareBeginnings(names).are_in(text)):
+    if not mark and not is_bare:
         return SaidAndCalled(text, ())
     for read in (_read_json_calls, _read_pythonic, _read_named):
         calls = read(rest.strip(), names)

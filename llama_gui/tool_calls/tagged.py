@@ -23,7 +23,7 @@ from typing import Any
 
 from llama_gui.tool_calls.forms import Parameters
 
-OUTER = ("<tool_call>", "<seed:tool_call>")
+_OUTER = ("<tool_call>", "<seed:tool_call>")
 _FUNCTION, _FUNCTION_ENDS = "<function=", "</function>"
 _PARAMETER, _PARAMETER_ENDS = "<parameter=", "</parameter>"
 _CLOSES = re.compile(r"\s*</(?:seed:)?tool_call>")
@@ -43,7 +43,7 @@ class TaggedCall:
 
 def tagged_openings(names: Iterable[str]) -> tuple[str, ...]:
     """How calls of these functions begin."""
-    return (*OUTER, *(f"{_FUNCTION}{name}>" for name in names))
+    return (*_OUTER, *(f"{_FUNCTION}{name}>" for name in names))
 
 
 def tagged_calls(text: str, parameters: Parameters) -> Sequence[TaggedCall]:
@@ -80,7 +80,7 @@ def _end_of_function(text: str, at: int) -> int:
 
 def _with_outer_tags(text: str, begin: int, end: int, least: int) -> tuple[int, int]:
     before = text[least:begin].rstrip()
-    tag = next((tag for tag in OUTER if before.endswith(tag)), "")
+    tag = next((tag for tag in _OUTER if before.endswith(tag)), "")
     closing = _CLOSES.match(text, end)
     return least + len(before) - len(tag) if tag else begin, end if closing is None else closing.end()
 
