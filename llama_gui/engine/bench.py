@@ -19,6 +19,7 @@ from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary import GenerateRequest, SamplingParams, TokenOutput
 
 _IDS = 2000  # prompts are of the first ids, which every vocabulary has
+_GREEDY = SamplingParams(temperature=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +79,6 @@ def random_prompt(engine: Engine, tokens: int, seed: int) -> list[int]:
     return torch.randint(0, min(_IDS, engine.vocab_size), (tokens,), generator=generator).tolist()
 
 
-def endless(engine: Engine) -> SamplingParams:
-    """Greedy, and no answer ends before its last token."""
-    eos = {token_id: -1000.0 for token_id in engine.eos_token_ids if token_id < engine.vocab_size}
-    return SamplingParams(temperature=0.0, logit_bias=eos)
-
-
 def prefill(engine: Engine, prompt_tokens: int, seed: int = 1) -> Measurement:
     """Read one prompt, a different one for each `seed`: those that were read before are in the cache."""
     began = time.perf_counter()
@@ -107,11 +102,10 @@ def decode(engine: Engine, chats: int, prompt_tokens: int, new_tokens: int) -> M
 def _answers(engine: Engine, prompts: Many[Many[int]], new_tokens: int) -> list[list[float]]:
     """Answer all `prompts` together; when each token of each answer came."""
     marks: list[list[float]] = [[] for _ in prompts]
-    sampling = endless(engine)
     jobs: list[Job] = []
     try:
         for prompt, own in zip(prompts, marks, strict=True):
-            request = GenerateRequest(token_ids=prompt, max_tokens=new_tokens, sampling=sampling)
+            request = GenerateRequest(token_ids=prompt, max_tokens=new_tokens, sampling=_GREEDY, ignore_eos=True)
             jobs.append(engine.submit(request, on_output=partial(_mark, own)))
         for job in jobs:
             error = job.result().error

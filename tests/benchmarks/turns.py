@@ -18,8 +18,8 @@ from typing import Any
 
 import torch
 
-from llama_gui.engine import Engine, GenerateRequest, Job
-from llama_gui.engine.bench import endless, random_prompt
+from llama_gui.engine import Engine, GenerateRequest, Job, SamplingParams
+from llama_gui.engine.bench import random_prompt
 from llama_gui.engine.cache_precision import name_of
 from llama_gui.engine.device import physical_cores, torch_threads
 from llama_gui.engine.kv_cache import KVCache
@@ -32,7 +32,9 @@ from tests.benchmarks.peers import STARTER
 def submit(engine: Engine, ids: list[int], new_tokens: int, key: str) -> tuple[Job, list[float]]:
     """A job, and the list of the times of its tokens."""
     marks: list[float] = []
-    request = GenerateRequest(token_ids=ids, max_tokens=new_tokens, sampling=endless(engine), cache_key=key)
+    request = GenerateRequest(
+        token_ids=ids, max_tokens=new_tokens, sampling=SamplingParams(temperature=0), ignore_eos=True, cache_key=key
+    )
     return engine.submit(request, on_output=lambda _job, _out: marks.append(time.perf_counter())), marks
 
 
