@@ -37,7 +37,8 @@ def ours(options: argparse.Namespace) -> tuple[Decode, Prefill]:
         model = Borrowing(Path(options.gguf))
     else:
         model = RandomModel(options.preset, preset_config(options.preset), STARTER)
-    engine = Engine.load(model, dtype=options.dtype, max_batch=64, exact=not options.not_exact)
+    exact = not options.not_exact
+    engine = Engine.load(model, dtype=options.dtype, device=options.device, max_batch=64, exact=exact)
     engine.settle()
 
     seeds = itertools.count(10**6)
@@ -65,30 +66,38 @@ def transformers(options: argparse.Namespace) -> tuple[Decode, Prefill]:
     dtype = getattr(torch, options.dtype)
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(theirs, dtype=dtype)
-    model = model.to_empty(device="cpu").eval()
+    device = torch.device(options.device)
+    model = model.to_empty(device=device).eval()
     model.tie_weights()
     source = RandomModel(options.preset, content, STARTER).weights()
     for name, parameter in model.named_parameters():
-        parameter.data = source.weight(name, dtype, torch.device("cpu"))
+        parameter.data = source.weight(name, dtype, device)
     rotary = model.model.rotary_emb
-    model.model.rotary_emb = type(rotary)(theirs)  # its buffers were on the meta device
+    model.model.rotary_emb = type(rotary)(theirs).to(device)  # its buffers were on the meta device
+
+    def settled(ids: torch.Tensor) -> torch.Tensor:
+        """When they are there: a card works on while Python goes on."""
+        return ids.cpu()
 
     @torch.inference_mode()
     def decode(chats: int, context: int, steps: int) -> float:
         cache = fresh_cache(model)
-        ids = torch.randint(0, 2000, (chats, context))
+        ids = torch.randint(0, 2000, (chats, context), device=device)
         logits = model(ids, **cache, logits_to_keep=1).logits
+        settled(logits)
         began = time.perf_counter()
         for _ in range(steps):
             ids = logits[:, -1].argmax(-1, keepdim=True)
+            settled(ids)  # to be told to somebody
             logits = model(ids, **cache, logits_to_keep=1).logits
+        settled(logits[:, -1].argmax(-1))
         return chats * steps / (time.perf_counter() - began)
 
     @torch.inference_mode()
     def prefill(tokens: int) -> float:
-        ids = torch.randint(0, 2000, (1, tokens))
+        ids = torch.randint(0, 2000, (1, tokens), device=device)
         began = time.perf_counter()
-        model(ids, **fresh_cache(model), logits_to_keep=1).logits[0, -1].argmax()
+        settled(model(ids, **fresh_cache(model), logits_to_keep=1).logits[0, -1].argmax())
         return tokens / (time.perf_counter() - began)
 
     return decode, prefill
@@ -171,6 +180,7 @@ def main() -> None:
     parser.add_argument("engine", choices=("ours", "transformers", "llama.cpp", "quantise"))
     parser.add_argument("--preset")
     parser.add_argument("--dtype", default="auto")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--gguf")
     parser.add_argument("--target")
     parser.add_argument("--threads", type=int, default=2)

@@ -178,11 +178,11 @@ def works(options: argparse.Namespace) -> list[str]:
 
 def start(options: argparse.Namespace, dtype: str, folder: Path) -> list[Worker]:
     """Ours first, then those that are there."""
-    shape = ["--preset", options.preset, "--dtype", dtype]
+    shape = ["--preset", options.preset, "--dtype", dtype, "--device", options.device]
     workers = [Worker(f"ours {dtype}", sys.executable, "ours", *shape)]
     if options.not_exact and dtype == "bfloat16":
         workers.append(Worker("ours bfloat16, not exact", sys.executable, "ours", *shape, "--not-exact"))
-    if has_llama_cpp(options.llama_python):
+    if options.device == "cpu" and has_llama_cpp(options.llama_python):
         kind = THEIR_KINDS[dtype]
         file = their_file(options, kind, folder)
         if options.same_file:
@@ -190,7 +190,7 @@ def start(options: argparse.Namespace, dtype: str, folder: Path) -> list[Worker]
         workers.append(llama_with_file(options, kind, file))
     if not options.without_transformers:
         theirs = options.transformers_dtype
-        arguments = ("--preset", options.preset, "--dtype", theirs)
+        arguments = ("--preset", options.preset, "--dtype", theirs, "--device", options.device)
         workers.append(Worker(f"transformers {theirs}", sys.executable, "transformers", *arguments))
     return workers
 
@@ -230,24 +230,26 @@ def compare(options: argparse.Namespace, dtype: str, workers: list[Worker]) -> N
                     if turn:  # the first is to warm up
                         taken.append(speed)
                 if turn and dtype in THEIR_KINDS:
-                    buses.append(read_bandwidth(rounds=2) / bytes_per_step(options.preset, dtype))
+                    buses.append(
+                        read_bandwidth(options.device, rounds=2) / bytes_per_step(options.preset, dtype, options.device)
+                    )
             print_row(work, dtype, [worker.name for worker in workers], speeds, buses)
     finally:
         for worker in workers:
             worker.close()
 
 
-def bytes_per_step(preset: str, dtype: str) -> float:
+def bytes_per_step(preset: str, dtype: str, device: str) -> float:
     """What a step has to read: each weight once, but of the embedding a row."""
     config = RandomModel(preset, preset_config(preset), STARTER).config
-    precision = resolve_precision(dtype, torch.device("cpu"), has_kernels=native_library.load() is not None)
+    kernels = native_library.load() if device == "cpu" else None
+    precision = resolve_precision(dtype, torch.device(device), has_kernels=kernels is not None)
     vocabulary = config.vocab_size * config.hidden_size
     names = {name: math.prod(shape) for name, shape in weight_shapes(config).items()}
     layers = sum(size for name, size in names.items() if name.startswith("model.layers."))
     if config.experts is not None:
         idle = config.experts.count - config.experts.chosen
         layers -= config.num_hidden_layers * idle * 3 * config.experts.inner * config.hidden_size
-    kernels = native_library.load()
     has_seven_bits = kernels is not None and not kernels.is_wide and not int8_linear.is_preferred()
     rounded = RoundedBytes.of(config.hidden_size, has_kernels=kernels is not None, has_seven_bits=has_seven_bits)
     return layers * rounded.number_bytes("layers", precision) + vocabulary * rounded.number_bytes("head", precision)
@@ -267,11 +269,14 @@ def print_row(work: str, dtype: str, names: list[str], speeds: list[list[float]]
     print(f"| {words} | {dtype} | {' | '.join(cells)} | {os.getloadavg()[0]:.1f} |", flush=True)
 
 
-def read_bandwidth(rounds: int = 8) -> float:
+def read_bandwidth(device: str, rounds: int = 8) -> float:
     """Bytes per second that all cores read from memory: 1 GiB, which no cache holds; the best of some rounds.
 
-    Of torch, which reads it in one stream for each core, and of our own product of one row, in four.
+    Of torch, which reads it in one stream for each core, and of our own product of one row, in four. On a card: of 4
+    GiB, copied, which counts twice.
     """
+    if device == "cuda":
+        return _copy_bandwidth(rounds)
     block = torch.ones(2**28)
     HugePages([block]).wait()  # as our weights are
     readers: list[Callable[[], Tensor]] = [lambda: torch.dot(block, block)]
@@ -286,17 +291,30 @@ def read_bandwidth(rounds: int = 8) -> float:
     return block.numel() * 4 / min(seconds)
 
 
-def versions() -> str:
+def _copy_bandwidth(rounds: int) -> float:
+    block = torch.ones(2**30, device="cuda")
+    target = torch.empty_like(block)
+    seconds = []
+    for _ in range(rounds + 1):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        target.copy_(block)
+        torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - began)
+    return 2 * block.nbytes / min(seconds)
+
+
+def versions(device: str) -> str:
     """What was measured, and on what."""
     cpu = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
                 if line.startswith("model name")), platform.processor()) if sys.platform == "linux" else ""  # fmt: skip
     packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("torch", "transformers"))
     cores = physical_cores()
-    bandwidth = read_bandwidth() / 1e9
-    return (
-        f"{cpu}, {cores} cores, {bandwidth:.1f} GB/s read by all of them; {platform.system()}, Python "
-        f"{platform.python_version()}, {packages}"
-    )
+    bandwidth = read_bandwidth(device) / 1e9
+    where = f"{cpu}, {cores} cores, {bandwidth:.1f} GB/s read by all of them"
+    if device == "cuda":
+        where = f"{torch.cuda.get_device_name()}, {bandwidth:.0f} GB/s read and written; {cpu}"
+    return f"{where}; {platform.system()}, Python {platform.python_version()}, {packages}"
 
 
 def main() -> None:
@@ -304,6 +322,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", choices=PRESETS, default="llama-3.2-1b")
     parser.add_argument("--dtypes", default="bfloat16,int8,int4")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="cuda: without llama.cpp")
     parser.add_argument("--chats", default="1,3,10")
     parser.add_argument("--context", type=int, default=128)
     parser.add_argument("--steps", type=int, default=16)
@@ -322,7 +341,7 @@ def main() -> None:
     parser.add_argument("--files", default="", help="also with the same file in llama.cpp's kinds, as Q3_K_M,IQ4_XS")
     parser.add_argument("--not-exact", action="store_true", help="also ours in bfloat16 with exact=False")
     options = parser.parse_args()
-    print(f"{options.preset}, {time.strftime('%Y-%m-%d %H:%M')}, {versions()}\n")
+    print(f"{options.preset}, {time.strftime('%Y-%m-%d %H:%M')}, {versions(options.device)}\n")
     print("Tokens per second, medians; in brackets ours against theirs.\n")
     print("| work | dtype | ours | others | | load |\n| --- | --- | --- | --- | --- | --- |", flush=True)
     if options.folder:
