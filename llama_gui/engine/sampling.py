@@ -26,11 +26,13 @@ from llama_gui.engine.penalties import (
     apply_penalties,
     leaves_alone,
 )
+from llama_gui.engine.ranking import RANKS, RankedRow
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import SamplingParams
 
-_FIRST_CANDIDATES = 64
+_FIRST_CANDIDATES = RANKS
 _CANDIDATE_GROWTH = 8
+_LEAST_TEMPERATURE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,10 @@ def log_mass(logits: Tensor, kernels: NativeKernels | None = None) -> float:
     Raises:
         GenerationError: they are not finite.
     """
-    mass = float(torch.logsumexp(logits, 0)) if kernels is None else kernels.log_mass(logits)
+    return _checked(float(torch.logsumexp(logits, 0)) if kernels is None else kernels.log_mass(logits))
+
+
+def _checked(mass: float) -> float:
     if not math.isfinite(mass):
         raise GenerationError(
             "The model computed numbers that are not finite (NaN), so there is no next word. "
@@ -67,7 +72,10 @@ def likeliest(logits: Tensor, mass: float, count: int) -> tuple[tuple[int, float
     """The `count` likeliest (id, log-probability) of raw `logits` ``[vocab]``, whose `log_mass` is `mass`."""
     if not count:
         return ()
-    values, ids = topk(logits, min(count, len(logits)))
+    return _told(*topk(logits, min(count, len(logits))), mass)
+
+
+def _told(values: Tensor, ids: Tensor, mass: float) -> tuple[tuple[int, float], ...]:
     # In the same arithmetic as the drawn token's log-probability, so that the two can be compared.
     return tuple(zip(ids.tolist(), (value - mass for value in values.tolist()), strict=True))
 
@@ -86,15 +94,24 @@ def candidates(scores: Tensor, top_k: int, top_p: float, min_p: float) -> tuple[
     count = min(limit, max(_FIRST_CANDIDATES, top_k) if top_k else _FIRST_CANDIDATES)
     while True:
         values, ids = topk(scores, count)
-        log_mass = torch.logsumexp(values, 0).double() if whole is None else whole
-        probabilities = (values.double() - log_mass).exp()
-        before = probabilities.cumsum(0) - probabilities
-        # Forbidden ids are left out here: in float32 the rest may sum to slightly less than 1.
-        kept = (before < top_p) & (probabilities >= min_p * probabilities[0]) & (values > -math.inf)
-        kept[0] = True
+        probabilities, kept = _kept(values, whole, top_p, min_p)
         if count >= limit or not bool(kept[-1]):
             return probabilities[kept], ids[kept]
         count = min(limit, count * _CANDIDATE_GROWTH)
+
+
+def _kept(values: Tensor, whole: Tensor | None, top_p: float, min_p: float) -> tuple[Tensor, Tensor]:
+    """Float64 probabilities of the likeliest `values`, and which of them top-p and min-p leave.
+
+    `whole`: the logarithm of the mass of all; None: that of these.
+    """
+    log_mass = torch.logsumexp(values, 0).double() if whole is None else whole
+    probabilities = (values.double() - log_mass).exp()
+    before = probabilities.cumsum(0) - probabilities
+    # Forbidden ids are left out here: in float32 the rest may sum to slightly less than 1.
+    kept = (before < top_p) & (probabilities >= min_p * probabilities[0]) & (values > -math.inf)
+    kept[0] = True
+    return probabilities, kept
 
 
 def typical(probabilities: Tensor, typical_p: float) -> Tensor:
@@ -171,14 +188,31 @@ class Sampler:
         """A sampler that draws the same, but without the caller's processor, which may count its calls."""
         return Sampler(self.params, self.seed, bad_words=self._bad_words, token_text=self._token_text)
 
-    def draw(self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int], allowed: Tensor | None = None) -> Draw:
-        """The next token, from raw float32 `logits` ``[vocab]``, which stay as they are.
+    @property
+    def temperature(self) -> float:
+        """By which logits are divided; 0: the likeliest token is drawn."""
+        return 1.0 if self.params.temperature is None else self.params.temperature
+
+    def draw(
+        self,
+        logits: Tensor | RankedRow,
+        prompt: Sequence[int],
+        answer: Sequence[int],
+        allowed: Tensor | None = None,
+    ) -> Draw:
+        """The next token, from raw float32 `logits` ``[vocab]``, which stay as they are, or are ranked on a card.
 
         `allowed`: bool ``[vocab]``, the tokens that a grammar allows; None: all.
 
         Raises:
             GenerationError: the logits, or what a processor made of them, are not finite.
         """
+        if isinstance(logits, RankedRow):
+            is_plain = self._is_plain and allowed is None and (len(answer) >= self._min_tokens or not self._ending)
+            draw = self._draw_ranked(logits, len(answer)) if is_plain else None
+            if draw is not None:
+                return draw
+            logits = logits.whole()
         mass = log_mass(logits, self._kernels)
         token_id = self._pick(self._processed(logits, prompt, answer, allowed), len(answer))
         return Draw(token_id, float(logits[token_id]) - mass, likeliest(logits, mass, self._logprobs))
@@ -215,9 +249,30 @@ class Sampler:
             raise GenerationError("logits_processor returned NaN, +inf, or no token that may be drawn.")
         return made
 
+    def _draw_ranked(self, row: RankedRow, index: int) -> Draw | None:
+        """The same, if what the card has found suffices; None: more of the logits is needed."""
+        params, mass, size = self.params, _checked(row.mass), len(row.values)
+        is_wider = max(self._logprobs, params.top_k or 0) > size < len(row.logits)
+        if params.xtc_probability or (params.typical_p or 1.0) < 1 or is_wider:
+            return None
+        place = 0
+        if self.temperature > 0 and params.top_k != 1:
+            number = uniform(self.seed, index)
+            truncated = bool(params.top_k or (params.top_p or 1.0) < 1 or params.min_p)
+            limit = min(params.top_k or len(row.logits), len(row.logits))
+            scores = (row.values[:limit] - row.values[0]) / max(self.temperature, _LEAST_TEMPERATURE)
+            whole = torch.tensor(row.cooled).double() if limit == len(row.logits) else None
+            top_p, min_p = (params.top_p or 1.0, params.min_p or 0.0) if truncated else (number, 0.0)
+            probabilities, kept = _kept(scores, whole, top_p, min_p)
+            if size < limit and bool(kept[-1]):
+                return None
+            places = torch.arange(len(scores))[kept]
+            place = draw_from(probabilities[kept], places, number) if truncated else int(places[-1])
+        top = _told(row.values[: self._logprobs], row.ids[: self._logprobs], mass)
+        return Draw(int(row.ids[place]), float(row.values[place]) - mass, top)
+
     def _pick(self, scores: Tensor, index: int) -> int:
-        params = self.params
-        temperature = params.temperature if params.temperature is not None else 1.0
+        params, temperature = self.params, self.temperature
         first = argmax(scores) if temperature == 0 or params.top_k == 1 else None
         best = float(scores.max() if first is None else scores[first])
         if best == -math.inf:
@@ -228,7 +283,7 @@ class Sampler:
         if first is not None:
             return first
         # Shifted first, so that a tiny temperature cannot overflow.
-        return self._draw((scores - best) / max(temperature, 1e-6), index)
+        return self._draw((scores - best) / max(temperature, _LEAST_TEMPERATURE), index)
 
     def _draw(self, scores: Tensor, index: int) -> int:
         """Draw one of the candidates that the truncations leave of `scores` ``[vocab]`` (after the temperature)."""

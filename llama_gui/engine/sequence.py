@@ -7,6 +7,7 @@ from torch import Tensor
 from llama_gui.engine.callbacks import OnFinish, OnOutput, blamed
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import Slot
+from llama_gui.engine.ranking import RankedRow
 from llama_gui.engine.request_reader import ReadRequest
 from llama_gui.engine.sampling import Draw
 from llama_gui.engine.tokenizer import Tokenizer
@@ -142,6 +143,16 @@ class Sequence:
             return int(count == self.pending)
         return 0 if self._scores is None else self._scores.rows(len(self.slot.tokens), count)
 
+    @property
+    def only_draws(self) -> bool:
+        """Whether nothing is done with logits but to draw tokens from them."""
+        return self._scores is None and self._pool is None
+
+    @property
+    def temperature(self) -> float:
+        """By which its logits are divided; 1 where that makes no difference."""
+        return self._sampler.temperature or 1.0
+
     def score(self, logits: Tensor) -> None:
         """Take the logits ``[rows, vocab]`` that `scored_rows` asked for; behind the last the answer may have ended.
 
@@ -176,14 +187,14 @@ class Sequence:
         self._cached_tokens += count
         self.accept(self.tokens[self.held : self.held + count])
 
-    def draw(self, logits: Tensor) -> None:
-        """Draw the next token from raw float32 `logits` ``[vocab]``, and hand it on.
+    def draw(self, logits: Tensor | RankedRow) -> None:
+        """Draw the next token from raw float32 `logits` ``[vocab]``, or from what a card tells of them, and hand it on.
 
         Raises:
             GenerationError: see `Sampler.draw`; or the caller's processor or callback failed.
         """
         # The head may have more rows than the tokenizer has tokens: those are nobody's.
-        draw = self._choose(logits[: self._tokenizer.vocab_size])
+        draw = self._choose(logits[: self._tokenizer.vocab_size] if isinstance(logits, Tensor) else logits)
         if self._first_token is None:
             self._first_token = time.monotonic()
             if self._scores is not None:
@@ -193,7 +204,7 @@ class Sequence:
         self._texts.append(text)
         self._hand_on(draw, text)
 
-    def _choose(self, logits: Tensor) -> Draw:
+    def _choose(self, logits: Tensor | RankedRow) -> Draw:
         budget = self._budget
         if budget is None:
             return self._choose_within(logits)
@@ -206,7 +217,7 @@ class Sequence:
         budget.accept(draw.token_id)
         return draw
 
-    def _choose_within(self, logits: Tensor, forced: Tensor | None = None) -> Draw:
+    def _choose_within(self, logits: Tensor | RankedRow, forced: Tensor | None = None) -> Draw:
         """What the grammar allows. `forced`: bool ``[vocab]``, what may come instead of all, or None."""
         grammar = self._grammar
         if grammar is None:
