@@ -1,4 +1,6 @@
-"""A step in which every conversation writes one token, recorded once as a CUDA graph and replayed.
+"""A step in which every conversation writes one token, as a CUDA graph of torch's kernels.
+
+Only where there is no Triton for our own (on Windows): `card_graph.py` records steps that do not depend on slots.
 
 A card reads the weights of a small model in a millisecond, and Python needs several to launch the few hundred kernels
 of a step one by one. So, as nano-vllm and vLLM do, the launches are recorded. They have a graph for each batch size,
@@ -11,6 +13,7 @@ keys and values are written at an index from a tensor, and the mask is computed 
 
 import logging
 import math
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -36,27 +39,25 @@ class Recorder(Protocol):
     """Records a function without arguments or result, and returns one that replays it on the device."""
 
     def __call__(self, run: Callable[[], None]) -> Callable[[], None]:
-        """`run` reads and writes tensors of fixed place only."""
+        """`run` reads and writes tensors of fixed place only; it is run once, too."""
         ...
 
 
 class CudaRecorder:
-    """Records what `run` launches. All recordings share one pool of memory, since one at a time is kept."""
+    """Records what `run` launches. Recordings share their memory with the first that is still there."""
 
     def __init__(self) -> None:
-        self._pool = torch.cuda.graph_pool_handle()
+        self._graphs: weakref.WeakSet[torch.cuda.CUDAGraph] = weakref.WeakSet()
 
     def __call__(self, run: Callable[[], None]) -> Callable[[], None]:
         """Raises RuntimeError when something in `run` cannot be recorded."""
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):  # libraries set themselves up at first use, which cannot be recorded
-            run()
-        torch.cuda.current_stream().wait_stream(side)
+        run()  # libraries set themselves up at first use, which cannot be recorded
         graph = torch.cuda.CUDAGraph()
+        pool = next((other.pool() for other in self._graphs), None)  # torch forgets one whose last graph is gone
         # Another thread may be loading a model: only what this one does is recorded.
-        with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
+        with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
             run()
+        self._graphs.add(graph)
         return graph.replay
 
 
@@ -142,7 +143,7 @@ class DecodeGraphs:
 
         The slots have room for the token.
         """
-        if not self._can_record or not all(_is_drawn(segment) for segment in segments):
+        if not self._can_record or not all(is_drawn(segment) for segment in segments):
             return None
         key = tuple((*_place(segment.slot), _shown(segment, self._network)) for segment in segments)
         if key != self._key:
@@ -173,11 +174,11 @@ class DecodeGraphs:
             return None
         step.let_go()  # a conversation may be evicted, and its memory given to others
         self._step, self._replay = step, replay
-        replay()  # recording alone computes nothing
         return step.logits
 
 
-def _is_drawn(segment: Segment) -> bool:
+def is_drawn(segment: Segment) -> bool:
+    """Whether it is one token of an answer."""
     return not segment.is_prompt and len(segment.token_ids) == 1 and segment.logits == 1
 
 
@@ -187,12 +188,3 @@ def _place(slot: Slot) -> tuple[int, int, int]:
 
 def _shown(segment: Segment, network: Llama) -> int:
     return padded(len(segment.slot.tokens) + 1, network.attention_blocks.keys)
-
-
-def decode_graphs(network: Llama) -> DecodeGraphs | None:
-    """The graphs for the device of `network`; None: launches are too cheap there to be worth it.
-
-    None for mixtures of experts, too: what is launched depends on where the rows go.
-    """
-    can_record = network.device.type == "cuda" and network.config.experts is None
-    return DecodeGraphs(network, CudaRecorder()) if can_record else None

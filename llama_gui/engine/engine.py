@@ -13,7 +13,7 @@ from torch import Tensor
 
 from llama_gui.engine.answer_state import AnswerState
 from llama_gui.engine.callbacks import OnFinish, OnOutput
-from llama_gui.engine.decode_graph import decode_graphs
+from llama_gui.engine.card_graph import graphs_of
 from llama_gui.engine.device import MOST_THREADS, kv_byte_budget
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import KVCache
@@ -25,6 +25,7 @@ from llama_gui.engine.model_files import ModelFiles
 from llama_gui.engine.native_linear import NativeFloatLinear, NativeQuantisedLinear
 from llama_gui.engine.pooling import no_writer
 from llama_gui.engine.prompt_cache import check_place, open_prompt_cache, stamp_of
+from llama_gui.engine.ranking import Ranker
 from llama_gui.engine.request_reader import RequestReader
 from llama_gui.engine.row_tiles import PROMPT_TILE
 from llama_gui.engine.runner import Runner
@@ -169,7 +170,10 @@ class Engine:
             speculator = lookup_for(network, draft)
         cache = network.new_cache(kv_byte_budget(network.device), model.info.max_context)
         embeds = model.info.embeds
-        runner = Runner(network, cache, None if embeds else decode_graphs(network), embeds=embeds)
+        ranker = Ranker(model.tokenizer.vocab_size)
+        graphs = None if embeds else graphs_of(network, ranker)
+        ranks = network.device.type == "cuda" and not embeds
+        runner = Runner(network, cache, graphs, ranker=ranker if ranks else None, embeds=embeds)
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))
         keeps = network.is_exact and not embeds
         folder, stamp = (prompt_cache, stamp_of(path, network.config)) if keeps else (None, b"")

@@ -23,7 +23,7 @@ SPLIT_SIZE = 32768
 BLOCK_SIZE = 2**19
 """How many numbers go through a chain of element-wise operations at a time, so that they stay in the cache."""
 
-_SLOPE, _STEEPEST = 2 * math.sqrt(2 / math.pi), 1e2
+GELU_SLOPE, _STEEPEST = 2 * math.sqrt(2 / math.pi), 1e2
 """`c` of `gelu_rows` at zero, and a bound far beyond the point from which on GELU is x itself, or 0."""
 
 
@@ -67,7 +67,7 @@ def gelu_rows(x: Tensor, y: Tensor) -> None:
         y.copy_(F.gelu(x, approximate="tanh"))
         return
     wide = torch.empty(len(x), x.shape[1] + 1)[:, :-1].copy_(x)
-    slopes = (wide * wide).mul_(0.044715 * _SLOPE).add_(_SLOPE).clamp_(max=_STEEPEST)
+    slopes = (wide * wide).mul_(0.044715 * GELU_SLOPE).add_(GELU_SLOPE).clamp_(max=_STEEPEST)
     silu_rows(wide.mul_(slopes), wide)
     y.copy_(wide.div_(slopes))
 

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_beside, attend_capped
+from llama_gui.engine.card_kernels import CardKernels, Places
 from llama_gui.engine.gating import Gate, gated_rows
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.native_attention import NativeSpans
@@ -53,7 +54,20 @@ class Span:
         self.new_values[layer].copy_(values.transpose(0, 1))
 
 
-Spans = Sequence[Span] | NativeSpans
+@dataclass(frozen=True, slots=True)
+class CardSpans:
+    """The segments of a step on a card that has our kernels, where all rows that are alone are one call.
+
+    `places`: of all rows. `singles`: so many segments of one row come first; `longer` are the others.
+    """
+
+    kernels: CardKernels
+    places: Places
+    singles: int
+    longer: Sequence[Span] = ()
+
+
+Spans = Sequence[Span] | NativeSpans | CardSpans
 """Of all segments of a step."""
 
 
@@ -61,23 +75,39 @@ class RMSNorm:
     """Root mean square norm over the last dimension, as transformers computes it: float32 inside, then the weight.
 
     `stays_wide`: the result is float32, for a linear that quantises it anyway. `dtype`: of the result, where the
-    weight is wider: it is multiplied before the result is rounded.
+    weight is wider: it is multiplied before the result is rounded. `kernels`: ours for cards, where they are.
     """
 
     def __init__(
-        self, weight: Tensor, eps: float, *, stays_wide: bool = False, dtype: torch.dtype | None = None
+        self,
+        weight: Tensor,
+        eps: float,
+        *,
+        stays_wide: bool = False,
+        dtype: torch.dtype | None = None,
+        kernels: CardKernels | None = None,
     ) -> None:
         self.weight = weight.float() if stays_wide else weight
         self.dtype = self.weight.dtype if stays_wide or dtype is None else dtype
         self.eps = eps
         self._eps = torch.tensor(eps, device=weight.device)
+        self._kernels = kernels
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[..., size] -> [..., size]``."""
+        if self._kernels is not None:
+            return self._kernels.norm(x, self.weight, self.eps, self.dtype)
         wide = x.float()
         norm = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
         factor = torch.addcmul(self._eps, norm, norm, value=1 / x.shape[-1]).rsqrt_()
         return (wide * factor).to(self.weight.dtype).mul_(self.weight).to(self.dtype)
+
+    def of_sum(self, x: Tensor, more: Tensor) -> tuple[Tensor, Tensor]:
+        """``x + more`` of ``[rows, size]``, and the norm of that; `x` may be changed."""
+        if self._kernels is not None:
+            return x, self._kernels.added(x, more, self.weight, self.eps, self.dtype)
+        x = x + more
+        return x, self(x)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +159,8 @@ class Attention:
 
     def attend(self, x: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
         """What comes before `out`: ``[rows, hidden] -> [rows, heads * head_dim]``."""
+        if isinstance(spans, CardSpans):
+            return self._attend_on_card(self.qkv(x), layer, turns, spans)
         q, k, v = self._heads(self.qkv(x), turns)
         if isinstance(spans, NativeSpans):
             return spans.attend(q, k, v, layer, self.window, self.sinks, self.cap)
@@ -138,6 +170,21 @@ class Attention:
         drawn = next((i for i, length in enumerate(lengths) if length > 1), len(spans))
         seen = [self._attend_singly(q[:drawn], layer, spans[:drawn])] if drawn else []
         seen += [self._attend(q[span.row : span.row + span.length], layer, span) for span in spans[drawn:]]
+        return seen[0] if len(seen) == 1 else torch.cat(seen)
+
+    def _attend_on_card(self, y: Tensor, layer: int, turns: Turns, spans: CardSpans) -> Tensor:
+        if self.norms_turned:
+            qkv, rotation = self._rotated(y, turns), None
+        else:
+            qkv, rotation = self._normed(y), turns
+        q = spans.kernels.keep(qkv, rotation, spans.places, layer)
+        if turns.scales is not None:
+            q = q * turns.scales.view(-1, 1, 1)
+        seen: list[Tensor] = []
+        if rows := spans.singles:
+            few, kv_heads = spans.places.of_first(rows), self.heads.kv_count
+            seen.append(spans.kernels.attend(q[:rows], few, layer, kv_heads, self.window, self.sinks, self.cap))
+        seen += [self._attend(q[span.row : span.row + span.length], layer, span) for span in spans.longer]
         return seen[0] if len(seen) == 1 else torch.cat(seen)
 
     def _heads(self, y: Tensor, turns: Turns) -> tuple[Tensor, Tensor, Tensor]:
@@ -152,12 +199,21 @@ class Attention:
             turned, v = y.unflatten(1, (-1, dim)).split((count + kv_count, kv_count), 1)
             q, k = rotate(turned, cos, sin).split((count, kv_count), 1)
             return (q, k, v) if self.norms is None else (self.norms[0](q), self.norms[1](k), v)
+        q, k, v = self._normed(y)
+        return rotate(q, cos, sin), rotate(k, cos, sin), v
+
+    def _normed(self, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values ``[rows, heads, head_dim]``, normed in families that norm them before."""
+        count, kv_count, dim = self.heads.count, self.heads.kv_count, self.heads.dim
+        if self.norms is None:
+            q, k, v = y.unflatten(1, (-1, dim)).split((count, kv_count, kv_count), 1)
+            return q, k, v
         q, k, v = y.split((count * dim, kv_count * dim, kv_count * dim), 1)
         q, k = (
             norm(part.unflatten(1, (-1, len(norm.weight)))).view(len(y), -1, dim)
             for norm, part in zip(self.norms, (q, k), strict=True)
         )
-        return rotate(q, cos, sin), rotate(k, cos, sin), v.unflatten(1, (-1, dim))
+        return q, k, v.unflatten(1, (-1, dim))
 
     # Query heads that share a key head are treated as further query rows, so keys and values need not be copied.
 
@@ -193,12 +249,16 @@ class Attention:
 
 
 class MLP:
-    """The gated feed-forward part: ``down(act(gate(x)) * up(x))``, gate and up fused."""
+    """The gated feed-forward part: ``down(act(gate(x)) * up(x))``, gate and up fused.
 
-    def __init__(self, gate_up: Linear, down: Linear, gate: Gate = "silu") -> None:
+    `kernels`: ours for cards, where they are.
+    """
+
+    def __init__(self, gate_up: Linear, down: Linear, gate: Gate = "silu", kernels: CardKernels | None = None) -> None:
         self.gate_up = gate_up
         self.down = down
         self.gate: Gate = gate
+        self._gated = gated_rows if kernels is None else kernels.gated
 
     @property
     def linears(self) -> list[Linear]:
@@ -207,4 +267,4 @@ class MLP:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
-        return self.down(gated_rows(self.gate_up(x), self.gate))
+        return self.down(self._gated(self.gate_up(x), self.gate))

@@ -20,6 +20,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine import int8_linear
+from llama_gui.engine.card_kernels import CardKernels
+from llama_gui.engine.card_linear import CardInt8Linear
 from llama_gui.engine.device import Precision, byte_count
 from llama_gui.engine.gguf_blocks import FOUR_BITS
 from llama_gui.engine.int4_levels import GROUP
@@ -186,7 +188,7 @@ class LinearFactory:
     Without `exact`, `plan` is told before each step which of its rows are drawn tokens.
     `precision`: whether the weights are quantised, and how. Raises `UnsupportedModelError` where that cannot be done,
     see the functions `probe` of `int8_linear`, `int8_matmul` and `int4_linear`. `notes`: what an earlier run found out.
-    `kernels`: our own, where there are some.
+    `kernels`: our own, where there are some; `card`: those for cards.
     """
 
     def __init__(
@@ -197,7 +199,9 @@ class LinearFactory:
         exact: bool = True,
         notes: KernelNotes | None = None,
         kernels: NativeKernels | None = None,
+        card: CardKernels | None = None,
     ) -> None:
+        self._card = card
         self.plan = None if exact else RowPlan()
         self._known = Known(notes=notes)
         self._int8_trials = Int8Trials()
@@ -292,6 +296,8 @@ class LinearFactory:
         if not self._quantised:
             return self(weight)
         # In parts; otherwise the largest weight of all would be in memory twice while it is packed.
+        if self._card is not None:
+            return self._int8(weight, None)
         channels = max(1, HEAD_PIECE_SIZE // weight.shape[1])
         parts = [self._int8(part.to(self._dtype), None) for part in weight.split(channels)]
         return parts[0] if len(parts) == 1 else StackedLinear(parts)
@@ -316,6 +322,8 @@ class LinearFactory:
             return PlainLinear(weight, bias, self.plan, self._places_tried)
 
     def _int8(self, weight: Tensor, bias: Tensor | None) -> Linear:
+        if self._card is not None:
+            return CardInt8Linear(weight, bias, self._card)
         if not self._is_on_cpu:
             return Int8MatMul(weight, bias)
         return Int8Linear(weight, bias, self._int8_trials)
@@ -323,7 +331,8 @@ class LinearFactory:
     def _probe_int8(self, device: torch.device) -> bool:
         """Whether to use torch's int8 product: wrong on old CPUs, on most others slower than our own kernels."""
         if not self._is_on_cpu:
-            probe_matmul(device)
+            if self._card is None:
+                probe_matmul(device)
             return True
         if self._kernels is not None:
             return int8_linear.is_preferred()

@@ -7,11 +7,12 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.attention_blocks import causal_mask, soften_logits
+from llama_gui.engine.card_kernels import CardKernels, Places
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.experts import Experts
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kv_cache import KVCache, Slot
-from llama_gui.engine.layers import MLP, Attention, RMSNorm, Span, Spans
+from llama_gui.engine.layers import MLP, Attention, CardSpans, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, RowPlan
 from llama_gui.engine.native_attention import NativeSpans
 from llama_gui.engine.native_kernels import NativeKernels
@@ -32,6 +33,13 @@ class Segment:
     token_ids: Sequence[int]
     logits: int = 1
     is_prompt: bool = False
+
+    @property
+    def places(self) -> list[tuple[int, int, int, int]]:
+        """Where its tokens belong, see `Places`."""
+        slot, start = self.slot, len(self.slot.tokens)
+        there = slot.keys.data_ptr(), slot.values.data_ptr(), slot.capacity
+        return [(position, *there) for position in range(start, start + len(self.token_ids))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +70,12 @@ class Block:
 
     def finish(self, x: Tensor, seen: Tensor) -> Tensor:
         """The rest, of any rows: ``[rows, hidden]``, and what `attend` made of them."""
+        if self.post_norms is None and self.mlp_norm is not None:
+            x, normed = self.mlp_norm.of_sum(x, self.attention.out(seen))
+            return x + self.mlp(normed)
         if self.post_norms is None:
             x = x + self.attention.out(seen)
-            return x + self.mlp(_normed(x, self.mlp_norm))
+            return x + self.mlp(x)
         x = x + self.post_norms[0](self.attention.out(seen))
         return x + self.post_norms[1](self.mlp(_normed(x, self.mlp_norm)))
 
@@ -90,8 +101,13 @@ class Llama:
         plan: RowPlan | None = None,
         kernels: NativeKernels | None = None,
         cache_dtype: torch.dtype | None = None,
+        card: CardKernels | None = None,
     ) -> None:
-        """`kernels`: for attention, in place of torch's. `cache_dtype`: of keys and values; None: that of the rest."""
+        """`kernels`: for attention, in place of torch's. `cache_dtype`: of keys and values; None: that of the rest.
+
+        `card`: our kernels for cards, where they are.
+        """
+        self.card = card
         self._plan = plan
         self._kernels = kernels
         self._cache_dtype = cache_dtype
@@ -254,9 +270,17 @@ class Llama:
     def _spans(self, segments: Sequence[Segment]) -> Spans:
         if self._kernels is not None:
             return NativeSpans(self._kernels, [(segment.slot, len(segment.token_ids)) for segment in segments])
+        if self.card is not None:
+            singles = next((i for i, one in enumerate(segments) if len(one.token_ids) > 1), len(segments))
+            longer = self._masked_spans(segments[singles:], singles)
+            rows = [row for segment in segments for row in segment.places]
+            return CardSpans(self.card, Places.of(rows, self.device), singles, longer)
+        return self._masked_spans(segments)
+
+    def _masked_spans(self, segments: Sequence[Segment], row: int = 0) -> list[Span]:
+        """Of `segments` whose first row is the step's `row`."""
         group = self.config.num_attention_heads // self.config.num_key_value_heads
         spans: list[Span] = []
-        row = 0
         for segment in segments:
             slot, start, length = segment.slot, len(segment.slot.tokens), len(segment.token_ids)
             mask = causal_mask(start, length, group, self.attention_blocks, self.like)

@@ -18,7 +18,7 @@ from llama_gui.engine.device import torch_threads
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.prompt_cache import PromptCache
 from llama_gui.engine.recall import Recall
-from llama_gui.engine.runner import Runner, Work, error_for_user
+from llama_gui.engine.runner import Logits, Runner, Work, error_for_user
 from llama_gui.engine.scheduler import Chunk, Scheduler
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
@@ -356,7 +356,7 @@ class Loop:
             guesses = self._speculator.propose(sequence, decodes)
         return Work(sequence, sequence.most(chunk.tokens), guesses)
 
-    def _take(self, work: Work, result: Tensor | Exception | None) -> int:
+    def _take(self, work: Work, result: Logits | Exception | None) -> int:
         """Draw a token from each row of logits while the guess before it is right; how many were drawn."""
         sequence = work.sequence
         if sequence.job.is_cancelled:
@@ -370,7 +370,8 @@ class Loop:
         try:
             is_drawn = not sequence.pending and sequence.draws
             given = len(result) - 1 - len(work.guesses) if is_drawn else len(result)
-            sequence.score(result[:given])
+            if isinstance(result, Tensor):  # those that a card has ranked are only drawn from
+                sequence.score(result[:given])
             has_more = not sequence.pending and sequence.finish_reason is None
             drawn = self._draw(sequence, result[given:], work.guesses) if has_more else 0
         except BaseException as error:  # the tokenizers library panics with a BaseException
@@ -384,7 +385,7 @@ class Loop:
         return drawn
 
     @staticmethod
-    def _draw(sequence: Sequence, logits: Tensor, guesses: Many[int]) -> int:
+    def _draw(sequence: Sequence, logits: Logits, guesses: Many[int]) -> int:
         drawn = 0
         for row, guess in zip(logits, [*guesses, None], strict=True):
             sequence.draw(row)

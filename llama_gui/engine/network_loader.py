@@ -6,8 +6,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from llama_gui.engine import card_kernels
 from llama_gui.engine.attention_blocks import LARGEST, find_blocks
 from llama_gui.engine.cache_precision import resolve_cache_dtype
+from llama_gui.engine.card_kernels import CardKernels
 from llama_gui.engine.checkpoint import WeightSource
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import Precision, give_memory_back
@@ -66,10 +68,11 @@ class NetworkLoader:
             self._config = replace(config, embedding_scale=rounded)
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
+        self._card = card_kernels.find(device)
         self._cache_dtype = cache_dtype or resolve_cache_dtype("auto", precision, config.head_dim, device, kernels)
         self._is_quantised = precision.quantised is not None
         exact = exact or self._is_quantised
-        self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels)
+        self._linear = LinearFactory(precision, device, exact=exact, notes=notes, kernels=kernels, card=self._card)
         self._router_linear = LinearFactory(device=device)
         self._blocks = LARGEST  # until the weights are checked: a config alone may claim any size
 
@@ -95,7 +98,8 @@ class NetworkLoader:
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
         norm.weight = norm.weight * config.logits_scale
-        return Llama(config, embedding, blocks, norm, head, self._linear.plan, self._kernels, self._cache_dtype)
+        plan, kept = self._linear.plan, self._cache_dtype
+        return Llama(config, embedding, blocks, norm, head, plan, self._kernels, kept, self._card)
 
     def _check_width(self, widest: int) -> None:
         if self._is_quantised and widest > MOST_WIDTH:
@@ -166,7 +170,7 @@ class NetworkLoader:
         config = self._config
         names = UP_ALONE if config.gate == "squared" else GATE_UP_FUSED if config.fuses_mlp else GATE_UP
         gate_up = self._fused(prefix + "mlp.", names, config.mlp_bias)
-        return _mlp(gate_up, self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias), config.gate)
+        return _mlp(gate_up, self._fused(prefix + "mlp.", ("down_proj",), config.mlp_bias), config.gate, self._card)
 
     def _experts(self, prefix: str, config: ExpertConfig) -> Experts:
         names = config.names
@@ -178,7 +182,7 @@ class NetworkLoader:
             return self._joined(stored, torch.cat(biases) if biases else None, part)
 
         def expert(number: int) -> MLP | Int8MLP:
-            return _mlp(linear(number, names.gate_up), linear(number, (names.down,)), self._config.gate)
+            return _mlp(linear(number, names.gate_up), linear(number, (names.down,)), self._config.gate, self._card)
 
         bias = self._wide(prefix + bias_of(names.router)) if names.has_biases else None
         router = self._float_linear(self._wide(prefix + names.router), bias)
@@ -195,7 +199,7 @@ class NetworkLoader:
             for parts in (GATE_UP, ("down_proj",))
         )
         gate = self._float_linear(self._wide(prefix + names.shared_gate).view(1, -1)) if names.shared_gate else None
-        return SharedExpert(_mlp(gate_up, down, self._config.gate), gate)
+        return SharedExpert(_mlp(gate_up, down, self._config.gate, self._card), gate)
 
     def _float_linear(self, weight: Tensor, bias: Tensor | None = None) -> Linear:
         if self._kernels is not None and weight.shape[1] % LANES == 0:
@@ -236,10 +240,11 @@ class NetworkLoader:
         """`behind`: the linear that takes the result."""
         config, stays_wide = self._config, isinstance(behind, QuantisedLinear)
         if not config.post_norms:
-            return RMSNorm(self._weight(name), config.rms_norm_eps, stays_wide=stays_wide)
+            return RMSNorm(self._weight(name), config.rms_norm_eps, stays_wide=stays_wide, kernels=self._card)
         # Gemma's weights count from 1, where half precision has few steps.
         weight = self._checkpoint.weight(name, torch.float32, self._device) + config.norm_shift
-        return RMSNorm(weight, config.rms_norm_eps, stays_wide=stays_wide, dtype=self._dtype)
+        eps = config.rms_norm_eps
+        return RMSNorm(weight, eps, stays_wide=stays_wide, dtype=self._dtype, kernels=self._card)
 
     def _sinks(self, prefix: str) -> Tensor:
         return self._wide(prefix + "self_attn.sinks.weight")
@@ -255,7 +260,7 @@ class NetworkLoader:
         return self._checkpoint.weight(name, dtype or self._table_dtype, self._device)
 
 
-def _mlp(gate_up: Linear, down: Linear, gate: Gate) -> MLP | Int8MLP:
+def _mlp(gate_up: Linear, down: Linear, gate: Gate, card: CardKernels | None) -> MLP | Int8MLP:
     if (
         isinstance(gate_up, QuantisedLinear)
         and isinstance(down, QuantisedLinear)
@@ -263,7 +268,7 @@ def _mlp(gate_up: Linear, down: Linear, gate: Gate) -> MLP | Int8MLP:
         and gate not in ("clamped", "squared")
     ):
         return Int8MLP(gate_up, down, gate)
-    return MLP(gate_up, down, gate)
+    return MLP(gate_up, down, gate, card)
 
 
 def _table_of(linear: NativeInt8Linear | NativeBlocksLinear | NativeHalfLinear) -> TokenTable:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from llama_gui.engine.card_graph import CardGraphs
 from llama_gui.engine.decode_graph import DecodeGraphs
 from llama_gui.engine.huge_pages import HugePages
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama, PassCancelled, Segment
 from llama_gui.engine.prompt_cache import bits_of, probe_tokens
+from llama_gui.engine.ranking import RankedRow, Ranker, temperatures_on
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import EngineClosedError, GenerationError, LlamaGuiError
 
@@ -30,6 +32,14 @@ class Work:
         drawn = 1 + len(self.guesses) if is_last else 0
         return self.sequence.scored_rows(self.count) + drawn
 
+    @property
+    def may_be_ranked(self) -> bool:
+        """Whether all that is done with its logits is to draw one token."""
+        return not self.guesses and self.sequence.only_draws
+
+
+Logits = Tensor | list[RankedRow]
+"""Of each wanted place of a sequence: on the CPU, or on a card and ranked there."""
 
 _LOGITS_CHUNK = 256
 
@@ -37,14 +47,21 @@ _LOGITS_CHUNK = 256
 class Runner:
     """Runs the network for sequences that hold a slot. One thread, alone, uses it.
 
-    `graphs`: recordings of steps, where the device has such. `embeds`: what is made are no logits, but the rows that
-    those would be of, see `Llama.hidden`.
+    `graphs`: recordings of steps, where the device has such. `ranker`: how logits are ranked on it; None: they come to
+    the CPU. `embeds`: what is made are no logits, but the rows that those would be of, see `Llama.hidden`.
     """
 
     def __init__(
-        self, network: Llama, cache: KVCache, graphs: DecodeGraphs | None = None, *, embeds: bool = False
+        self,
+        network: Llama,
+        cache: KVCache,
+        graphs: DecodeGraphs | CardGraphs | None = None,
+        *,
+        ranker: Ranker | None = None,
+        embeds: bool = False,
     ) -> None:
         self._embeds = embeds
+        self._ranker = ranker
         self._loaded: Llama | None = network
         self._pages = HugePages([weight for linear in network.linears for weight in linear.packed])
         self._cache = cache
@@ -65,7 +82,7 @@ class Runner:
         self._pages.close()
         self._loaded = self._graphs = None
 
-    def step(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:
+    def step(self, works: Many[Work]) -> dict[int, Logits | Exception | None]:
         """Run all `works` in one forward pass.
 
         Returns:
@@ -80,27 +97,27 @@ class Runner:
         except Exception as error:
             if len(works) == 1:
                 return {works[0].sequence.number: error_for_user(error)}
-        results: dict[int, Tensor | Exception | None] = {}
+        results: dict[int, Logits | Exception | None] = {}
         for work in works:
             results |= self.step([work])
         return results
 
     @torch.inference_mode()
-    def _run(self, works: Many[Work]) -> dict[int, Tensor | Exception | None]:
+    def _run(self, works: Many[Work]) -> dict[int, Logits | Exception | None]:
         works = sorted(works, key=lambda work: work.sequence.is_prefilling)  # drawn tokens first
         segments = [self._segment(work) for work in works]
         jobs = [work.sequence.job for work in works]
         try:
-            logits = self._graphs.run(segments) if self._graphs is not None else None
+            logits = self._recorded(works, segments)
             if logits is None:
                 run = self._network.hidden if self._embeds else self._network.forward
-                logits = run(segments, lambda: all(job.is_cancelled for job in jobs))
-            logits = logits.cpu()
+                made = run(segments, lambda: all(job.is_cancelled for job in jobs))
+                logits = self._ranked(works, made)
         except PassCancelled:
             for segment in segments:  # what was written so far counts for no token, and may be NaN
                 segment.slot.zero(len(segment.slot.tokens), segment.slot.finite)
             raise
-        results: dict[int, Tensor | Exception | None] = {}
+        results: dict[int, Logits | Exception | None] = {}
         row = 0
         for work in works:
             sequence, rows = work.sequence, work.rows
@@ -108,6 +125,21 @@ class Runner:
             row += rows
             sequence.accept(sequence.next_tokens(work.count))
         return results
+
+    def _recorded(self, works: Many[Work], segments: Many[Segment]) -> Logits | None:
+        """What a recording makes of the step; None: there is none for it."""
+        if isinstance(self._graphs, DecodeGraphs):
+            made = self._graphs.run(segments)
+            return None if made is None else self._ranked(works, made)
+        if self._graphs is None or not all(work.may_be_ranked for work in works):
+            return None
+        return self._graphs.run(segments, [work.sequence.temperature for work in works])
+
+    def _ranked(self, works: Many[Work], logits: Tensor) -> Logits:
+        if self._ranker is None or not len(logits) or not all(work.may_be_ranked for work in works):
+            return logits.cpu()
+        drawn = [work.sequence.temperature for work in works if work.rows]
+        return self._ranker.rows(logits, self._ranker.rank(logits, temperatures_on(logits.device, drawn)))
 
     def _segment(self, work: Work) -> Segment:
         slot = work.sequence.slot

@@ -10,13 +10,15 @@ import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from llama_gui.engine import GenerateRequest, SamplingParams, decode_graph, native_library
+from llama_gui.engine import GenerateRequest, SamplingParams, card_graph, card_kernels, decode_graph, native_library
 from llama_gui.engine import engine as engine_module
-from llama_gui.engine.decode_graph import DecodeGraphs, FixedStep, decode_graphs
+from llama_gui.engine.card_graph import graphs_of
+from llama_gui.engine.decode_graph import CudaRecorder, DecodeGraphs, FixedStep
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import load_model
+from llama_gui.engine.ranking import Ranker
 from tests.engine.this_machine import needs_torch_int8
 from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
 
@@ -142,11 +144,11 @@ def test_a_step_is_recorded_when_it_was_the_same_some_times(networks):
         assert got is not None
         assert torch.equal(got, network.forward(segments))
         accept(segments)
-    assert (recorded := recorder.recorded, recorder.played) == (1, 2)
+    assert (recorder.recorded, recorder.played) == (1, 1)
     assert graphs.run(drawn(slots[:1])) is None  # one has left
     for _ in range(WARM):
         graphs.run(drawn(slots[:1]))
-    assert recorder.recorded == recorded + 1
+    assert recorder.recorded == 2
 
 
 @torch.inference_mode()
@@ -221,30 +223,30 @@ def answers(engine):
 def test_a_whole_engine_writes_the_same(load, monkeypatch):
     recorder = Recorder()
     want = answers(load())
-    monkeypatch.setattr(engine_module, "decode_graphs", lambda network: DecodeGraphs(network, recorder))
+    monkeypatch.setattr(engine_module, "graphs_of", lambda network, ranker: DecodeGraphs(network, recorder))
     assert answers(load()) == want
     assert recorder.recorded > 2
     assert recorder.played > 20
 
 
 def test_on_a_cpu_nothing_is_recorded(networks):
-    assert decode_graphs(networks("llama-3.2", "float32")) is None
+    assert graphs_of(networks("llama-3.2", "float32"), Ranker(70)) is None
 
 
 def test_of_a_mixture_nothing_is_recorded(networks, monkeypatch):
     usual, mixture = networks("llama-3.2", "float32"), networks("qwen3-moe", "float32")
     monkeypatch.setattr(Llama, "device", torch.device("cuda"))
-    monkeypatch.setattr(decode_graph, "CudaRecorder", Recorder)
-    assert decode_graphs(usual) is not None
-    assert decode_graphs(mixture) is None
+    monkeypatch.setattr(card_graph, "CudaRecorder", Recorder)
+    assert isinstance(graphs_of(usual, Ranker(70)), DecodeGraphs)
+    assert graphs_of(mixture, Ranker(70)) is None
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @torch.inference_mode()
-def test_a_real_recording(tmp_path):
+def test_a_real_recording(tmp_path, monkeypatch):
+    monkeypatch.setattr(card_kernels, "find", lambda device: None)
     network = load_model(write_tiny_llama(tmp_path), dtype="bfloat16", device="cuda").network
-    graphs = decode_graphs(network)
-    assert graphs is not None
+    graphs = DecodeGraphs(network, CudaRecorder())
     _, slots = conversations(network, (5, 100))
     played = 0
     for token in range(WARM + 3):

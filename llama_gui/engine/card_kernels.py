@@ -1,0 +1,225 @@
+"""Our kernels for NVIDIA cards, as the network calls them: of tensors, with the sizes of tiles chosen.
+
+torch launches a dozen kernels for what is one of ours, and attends to each conversation by itself. A card reads the
+weights of a small model faster than it launches all those.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, GELU_SLOPE, Gate
+from llama_gui.engine.rotary import Turns
+
+_PROGRAMS = 264
+"""About two for each multiprocessor of a large card: with fewer rows the keys of each are split among more."""
+_MOST_SPLITS = 32
+_GATE_BLOCK = 1024
+_SLOPES = {"clamped": CLAMPED_SLOPE, "gelu": GELU_SLOPE}
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the rows of a step belong, an int64 number for each, on the card.
+
+    `positions`: of the row in its conversation. `keys` and `values`: the addresses of its slot. `capacities`: how many
+    tokens fit into that.
+    """
+
+    positions: Tensor
+    keys: Tensor
+    values: Tensor
+    capacities: Tensor
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[int, int, int, int]], device: torch.device) -> "Places":
+        """The four numbers of each row."""
+        return cls(*torch.tensor(rows, dtype=torch.int64).t().contiguous().to(device))
+
+    def of_first(self, rows: int) -> "Places":
+        """Those of the first rows."""
+        return Places(self.positions[:rows], self.keys[:rows], self.values[:rows], self.capacities[:rows])
+
+
+class CardKernels:
+    """Activations, weights and caches are on one card, and of one dtype where nothing else is said."""
+
+    def __init__(self) -> None:
+        """Raises ImportError where there is no Triton, which comes with torch for cards on Linux."""
+        from llama_gui.engine import card_programs
+
+        self._programs: Any = card_programs  # launches take more than the functions tell
+
+    def norm(self, x: Tensor, weight: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
+        """The norm of `RMSNorm`, as `dtype`: of ``[rows, size]``, or of each head of ``[rows, heads, size]``.
+
+        The numbers of a row, or a head, lie together.
+        """
+        out = torch.empty(x.shape, dtype=dtype, device=x.device)
+        self._norm(x, None, weight, eps, out)
+        return out
+
+    def added(self, x: Tensor, more: Tensor, weight: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
+        """Add `more` to `x`, in place, and norm that: ``[rows, size]`` each."""
+        out = torch.empty(x.shape, dtype=dtype, device=x.device)
+        self._norm(x, more, weight, eps, out)
+        return out
+
+    def _norm(self, x: Tensor, more: Tensor | None, weight: Tensor, eps: float, out: Tensor) -> None:
+        heads = x.shape[1] if x.dim() == 3 else 1
+        width = x.shape[-1]
+        self._programs.normed[(len(x), heads)](
+            x, x if more is None else more, weight, out,
+            x.stride(0), x.stride(1) if heads > 1 else 0, 0 if more is None else more.stride(0),
+            out.stride(0), out.stride(1) if heads > 1 else 0, width, eps,
+            ADDS=more is not None, BLOCK=_power_of_two(width), num_warps=_warps(width),
+        )  # fmt: skip
+
+    def gated(self, x: Tensor, gate: Gate) -> Tensor:
+        """As `gated_rows`."""
+        width = x.shape[1] if gate == "squared" else x.shape[1] // 2
+        out = x.new_empty(len(x), width)
+        blocks = -(-width // _GATE_BLOCK)
+        self._programs.gated[(len(x), blocks)](
+            x, out, x.stride(0), out.stride(0), width, _SLOPES.get(gate, 1.0), CLAMPED_AT, KIND=gate, BLOCK=_GATE_BLOCK
+        )
+        return out
+
+    def keep(self, qkv: tuple[Tensor, Tensor, Tensor], turns: Turns | None, places: Places, layer: int) -> Tensor:
+        """Rotate queries and keys, and write keys and values into the slots.
+
+        Args:
+            qkv: queries ``[rows, heads, dim]``, keys and values ``[rows, kv_heads, dim]``, whose last numbers lie
+                together.
+            turns: those of the rows; None: nothing is rotated.
+
+        Returns:
+            The queries, contiguous.
+        """
+        q, k, v = qkv
+        rows, heads, dim = q.shape
+        turned = q.new_empty(rows, heads, dim)
+        rotary = 0 if turns is None else turns.cos.shape[-1]
+        cos, sin = (q, q) if turns is None else (turns.cos, turns.sin)
+        self._programs.kept[(rows, heads + 2 * k.shape[1])](
+            q, k, v, turned, cos, sin, places.keys, places.values, places.positions, places.capacities,
+            q.stride(0), q.stride(1), k.stride(0), k.stride(1), v.stride(0), v.stride(1), turned.stride(0), layer,
+            HEADS=heads, KV_HEADS=k.shape[1], DIM=dim, ROTARY=rotary, BLOCK=_power_of_two(dim), num_warps=1,
+        )  # fmt: skip
+        return turned
+
+    def attend(
+        self,
+        q: Tensor,
+        places: Places,
+        layer: int,
+        kv_heads: int,
+        window: int | None,
+        sinks: Tensor | None,
+        cap: float | None,
+    ) -> Tensor:
+        """``[rows, heads, dim] -> [rows, heads * dim]``: each row sees the keys of its slot up to its own.
+
+        `q` is contiguous. For `window`, `sinks` and `cap` see `Attention`.
+        """
+        rows, count, dim = q.shape
+        splits = _splits(rows * kv_heads)
+        out = torch.empty_like(q)
+        parts, masses, maxima = self._room_for_splits(q, splits)
+        block, is_wide = max(16, _power_of_two(dim)), q.dtype == torch.float32
+        self._programs.attended[(rows, kv_heads, splits)](
+            q, out, parts, masses, maxima, q if sinks is None else sinks,
+            places.keys, places.values, places.positions, places.capacities, layer, dim**-0.5, window or 0, cap or 1.0,
+            HEADS=count, KV_HEADS=kv_heads, GROUP_BLOCK=max(16, _power_of_two(count // kv_heads)),
+            DIM=dim, BLOCK=block, KEYS=32 if is_wide or block > 128 else 64, SPLITS=splits,
+            HAS_WINDOW=window is not None, HAS_CAP=cap is not None, HAS_SINKS=sinks is not None,
+            PRECISION="ieee", num_warps=4, num_stages=2,
+        )  # fmt: skip
+        if splits > 1:
+            self._programs.joined[(rows, count)](
+                out, parts, masses, maxima, q if sinks is None else sinks,
+                HEADS=count, DIM=dim, BLOCK=block, SPLITS=splits, HAS_SINKS=sinks is not None, num_warps=1,
+            )  # fmt: skip
+        return out.flatten(1)
+
+    @staticmethod
+    def _room_for_splits(q: Tensor, splits: int) -> tuple[Tensor, Tensor, Tensor]:
+        if splits == 1:
+            return q, q, q
+        rows, heads, dim = q.shape
+        wide = torch.float32
+        parts = torch.empty(rows, heads, splits, dim, dtype=wide, device=q.device)
+        masses, maxima = (torch.empty(rows, heads, splits, dtype=wide, device=q.device) for _ in range(2))
+        return parts, masses, maxima
+
+    def multiply(self, x: Tensor, levels: Tensor, scales: Tensor, bias: Tensor | None) -> Tensor:
+        """``x [rows, in]`` times int8 ``levels [out, in]`` times ``scales [out]``, plus ``bias [out]``."""
+        rows, (outs, width) = len(x), levels.shape
+        out = x.new_empty(rows, outs)
+        tile = _tile(rows, outs)
+        grid = (-(-outs // tile.outs), -(-rows // tile.rows))
+        self._programs.multiplied[grid](
+            x, levels, scales, x if bias is None else bias, out, rows, outs, width, x.stride(0), out.stride(0),
+            ROWS=tile.rows, OUTS=tile.outs, INNER=tile.inner if x.dtype != torch.float32 else 32,
+            HAS_BIAS=bias is not None, PRECISION="ieee", num_warps=tile.warps, num_stages=tile.stages,
+        )  # fmt: skip
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    rows: int
+    outs: int
+    inner: int
+    warps: int
+    stages: int
+
+
+def _tile(rows: int, outs: int) -> _Tile:
+    """Of few rows each weight is read once, by as many programs as keep a card busy; of many rows, tiles are large."""
+    if rows > 128:
+        return _Tile(128, 128, 64, 8, 3)
+    if rows > 32:
+        return _Tile(64 if rows <= 64 else 128, 32, 128, 4, 3)
+    return _Tile(max(16, _power_of_two(rows)), 16 if outs <= 4096 else 32, 256, 4, 3)
+
+
+def _splits(programs: int) -> int:
+    return max(1, min(_MOST_SPLITS, _power_of_two(_PROGRAMS // max(programs, 1) + 1) // 2))
+
+
+def _power_of_two(number: int) -> int:
+    """The next one from `number` on."""
+    return 1 << max(number - 1, 0).bit_length()
+
+
+def _warps(width: int) -> int:
+    return max(1, min(8, width // 256))
+
+
+def find(device: torch.device) -> CardKernels | None:
+    """Our kernels, where `device` is a card that they run on; None: torch does it all."""
+    if device.type != "cuda" or torch.version.hip is not None:
+        return None
+    kernels = None
+    try:
+        kernels = CardKernels()
+        reason = "" if _are_right(kernels, device) else "they compute something else than torch"
+    except Exception as error:  # of Triton, its compiler, the driver: whatever it is, torch does the same
+        reason = str(error) or type(error).__name__
+    if reason:
+        _log.warning("Our kernels for cards cannot be used here (%s); torch's are slower.", reason)
+        return None
+    return kernels
+
+
+def _are_right(kernels: CardKernels, device: torch.device) -> bool:
+    x = torch.linspace(-2, 2, 3 * 128, device=device).view(3, 128)
+    return torch.allclose(kernels.gated(x, "silu"), F.silu(x[:, :64]) * x[:, 64:], atol=1e-5)

@@ -1,0 +1,46 @@
+"""Weights of eight bits on a card that has our kernels: they are widened as they are read, and rows stay as they are.
+
+A card has far more arithmetic than bandwidth, so nothing is gained by rounding the rows, too, as `Int8MatMul` does, and
+the loss is only that of the weights. The layout is that of "W8A16" in other programs.
+"""
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.card_kernels import CardKernels
+from llama_gui.engine.device import byte_count
+from llama_gui.engine.int8_linear import round_channels
+
+_PIECE_SIZE = 2**25
+"""Numbers that are rounded at a time: in float32, beside the weight itself."""
+
+
+class CardInt8Linear:
+    """``y = x W^T + b`` with the weight in int8, a scale for each output."""
+
+    is_batch_invariant = False
+    """The sums of many rows are cut into other pieces than those of few."""
+    overhead = 0
+    """A call costs nothing beside its rows."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None, kernels: CardKernels) -> None:
+        """Quantise `weight` ``[out, in]``; `bias` ``[out]``. Rows and results have the weight's dtype and device."""
+        pieces = [round_channels(some) for some in weight.split(max(1, _PIECE_SIZE // weight.shape[1]))]
+        self._levels = torch.cat([levels for levels, _ in pieces])
+        self._scales = torch.cat([scales for _, scales in pieces])
+        self._bias = bias
+        self._kernels = kernels
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self._levels,)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the weight, its scales and the bias take."""
+        return byte_count(self._levels, self._scales, self._bias)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, in] -> [rows, out]``."""
+        return self._kernels.multiply(x, self._levels, self._scales, self._bias)

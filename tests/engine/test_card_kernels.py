@@ -1,0 +1,285 @@
+"""Our kernels for cards, beside torch, without a card: Triton's interpreter runs them on the CPU.
+
+It tells whether they compute the right numbers (not in bfloat16, which it multiplies as whole numbers), and nothing
+about what a card's compiler makes of them: `test_on_card.py` is for that.
+"""
+
+import os
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+if torch.cuda.is_available():
+    pytest.skip("test_on_card.py tests them on the card", allow_module_level=True)
+
+os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported, which no other test of this process does
+pytest.importorskip("triton", reason="Triton is for Linux")
+
+from llama_gui.engine import card_kernels, native_library
+from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_beside, attend_capped, causal_mask
+from llama_gui.engine.card_graph import CardGraphs, rows_for
+from llama_gui.engine.card_kernels import CardKernels, Places
+from llama_gui.engine.card_linear import CardInt8Linear
+from llama_gui.engine.device import torch_threads
+from llama_gui.engine.gating import gated_rows
+from llama_gui.engine.kv_cache import KVCache
+from llama_gui.engine.layers import RMSNorm
+from llama_gui.engine.llama import Segment
+from llama_gui.engine.loading import load_model
+from llama_gui.engine.ranking import RANKS, Ranker
+from llama_gui.engine.rotary import Turns, rotate
+from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in exp")  # NumPy's, of a sigmoid's far end
+
+KERNELS = CardKernels()
+BLOCKS = AttentionBlocks(1, 1)
+PROMPT = torch.randint(0, 80, (400,), generator=torch.Generator().manual_seed(5)).tolist()
+
+
+def numbers(*shape, dtype=torch.float32, seed=1):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with torch_threads(1):
+        yield
+
+
+def close(got, want):
+    """As far apart as rounding once more or less makes them, or another order of sums."""
+    assert (got.dtype, got.shape) == (want.dtype, want.shape)
+    apart = {torch.float32: 5e-5, torch.float16: 4e-3}[want.dtype]
+    torch.testing.assert_close(got, want, atol=apart, rtol=apart)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "weight_dtype"),
+    [(torch.float32, torch.float32), (torch.float16, torch.float16), (torch.float16, torch.float32)],
+    ids=str,
+)
+def test_norms(dtype, weight_dtype):
+    for width in (64, 100):
+        norm = RMSNorm(numbers(width, dtype=weight_dtype), 1e-3, dtype=dtype)
+        x, more = numbers(5, width, dtype=dtype), numbers(5, width, dtype=dtype, seed=2)
+        close(KERNELS.norm(x, norm.weight, norm.eps, dtype), norm(x))
+        total, want = norm.of_sum(x, more)
+        close(KERNELS.added(x, more, norm.weight, norm.eps, dtype), want)
+        close(x, total)
+
+
+def test_norms_of_heads_that_lie_apart():
+    norm = RMSNorm(numbers(32), 1e-5)
+    for heads in numbers(4, 5 * 32).unflatten(1, (-1, 32)).split((3, 2), 1):
+        close(KERNELS.norm(heads, norm.weight, norm.eps, torch.float32), norm(heads))
+
+
+@pytest.mark.parametrize("gate", ["silu", "gelu", "clamped", "squared"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+def test_gates(gate, dtype):
+    x = 5 * numbers(3, 2400, dtype=dtype)
+    close(KERNELS.gated(x, gate), gated_rows(x.clone(), gate))
+
+
+def slots_of(lengths, kv_heads, dim, dtype, layers=3):
+    """Slots of different capacities with so many tokens and one more in them, and the places of those."""
+    slots = []
+    for number, length in enumerate(lengths):
+        shape = (layers, kv_heads, length + 1 + 7 * number, dim)
+        slots.append((numbers(*shape, dtype=dtype, seed=2 * number), numbers(*shape, dtype=dtype, seed=2 * number + 1)))
+    rows = [(n, k.data_ptr(), v.data_ptr(), k.shape[2]) for n, (k, v) in zip(lengths, slots, strict=True)]
+    return slots, Places.of(rows, torch.device("cpu"))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+@pytest.mark.parametrize(
+    ("heads", "dim", "rotary"), [((4, 2), 32, 32), ((6, 2), 24, 24), ((3, 3), 32, 8), ((2, 1), 16, 0)]
+)
+def test_rows_are_rotated_and_kept(heads, dim, rotary, dtype):
+    count, kv_count = heads
+    lengths = (0, 5, 40)
+    slots, places = slots_of(lengths, kv_count, dim, dtype)
+    want = [[part.clone() for part in slot] for slot in slots]
+    qkv = (
+        numbers(3, (count + 2 * kv_count) * dim, dtype=dtype)
+        .unflatten(1, (-1, dim))
+        .split((count, kv_count, kv_count), 1)
+    )
+    cos, sin = numbers(3, 1, max(rotary, 2), dtype=dtype, seed=8), numbers(3, 1, max(rotary, 2), dtype=dtype, seed=9)
+    got = KERNELS.keep(qkv, Turns(cos, sin) if rotary else None, places, 1)
+    q, k = (rotate(part.clone(), cos, sin) if rotary else part for part in qkv[:2])
+    close(got, q)
+    for row, (length, (keys, values)) in enumerate(zip(lengths, want, strict=True)):
+        keys[1, :, length], values[1, :, length] = k[row], qkv[2][row]
+        close(slots[row][0], keys)
+        assert torch.equal(slots[row][1], values)
+
+
+KINDS = ("plain", "window", "sinks", "cap", "window and sinks")
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [*((kind, torch.float32) for kind in KINDS), ("plain", torch.float16)])
+@pytest.mark.parametrize("programs", [1, 64], ids=["whole", "splits"])
+def test_rows_attend_to_their_own_slots(monkeypatch, programs, kind, dtype):
+    """However many splits there are of the keys."""
+    monkeypatch.setattr(card_kernels, "_PROGRAMS", programs)
+    for heads, kv_heads, dim in ((4, 2, 32), (6, 1, 24), (3, 3, 80)):
+        lengths = (0, 63, 200)
+        slots, places = slots_of(lengths, kv_heads, dim, dtype)
+        q = numbers(len(lengths), heads, dim, dtype=dtype, seed=99)
+        window = 20 if "window" in kind else None
+        sinks = numbers(heads, seed=98) if "sinks" in kind else None
+        cap = 2.0 if kind == "cap" else None
+        got = KERNELS.attend(q, places, 2, kv_heads, window, sinks, cap)
+        for row, (length, (keys, values)) in enumerate(zip(lengths, slots, strict=True)):
+            seen = (part[None, 2, :, : length + 1].float() for part in (keys, values))
+            asked = q[row].float().view(1, kv_heads, -1, dim)
+            mask = causal_mask(length, 1, heads // kv_heads, BLOCKS, torch.empty(0), window)
+            if sinks is not None:
+                want = attend_beside(asked, *seen, mask, BLOCKS, sinks.view(kv_heads, -1))
+            elif cap is not None:
+                want = attend_capped(asked, *seen, mask, BLOCKS, cap)
+            else:
+                want = attend(asked, *seen, mask, BLOCKS)
+            close(got[row], want.to(dtype).flatten())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+@pytest.mark.parametrize("rows", [1, 7, 40, 100, 200])
+def test_products_in_int8(rows, dtype):
+    weight, x, bias = numbers(150, 200, dtype=dtype), numbers(rows, 200, dtype=dtype, seed=2), numbers(150, dtype=dtype)
+    for offset in (None, bias):
+        linear = CardInt8Linear(weight, offset, KERNELS)
+        (levels,) = linear.packed
+        widened = (levels * linear._scales.unsqueeze(1)).to(dtype)
+        assert (widened - weight).abs().max() < 0.02
+        close(
+            linear(x),
+            F.linear(x.float(), levels * linear._scales.unsqueeze(1), None if offset is None else offset.float()).to(
+                dtype
+            ),
+        )
+
+
+# --- the network, with them in the place of torch's
+
+
+@pytest.fixture
+def networks(tiny_folder, kernel_notes, monkeypatch):
+    """With our kernels for cards, and with torch's."""
+    monkeypatch.setattr(native_library, "load", lambda: None)
+    monkeypatch.setattr(card_kernels, "_PROGRAMS", 16)  # each takes the interpreter a millisecond
+
+    def load(shape, dtype="float32"):
+        made = []
+        for found in (KERNELS, None):
+            monkeypatch.setattr(card_kernels, "find", lambda device, found=found: found)
+            made.append(load_model(tiny_folder(shape), dtype=dtype, device="cpu", kernel_notes=kernel_notes).network)
+        return made
+
+    return load
+
+
+def conversations(network, lengths):
+    """Slots with so many tokens in them, of random keys and values: the interpreter takes seconds to read a prompt."""
+    cache = KVCache(network.config, network.dtype, network.device, 2**27)
+    slots = []
+    for number, length in enumerate(lengths):
+        tokens = PROMPT[number : number + length]
+        slot = cache.acquire(str(number), [*tokens, 0], length + 100)
+        cache.ensure_capacity(slot, length + 100)
+        for seed, part in enumerate((slot.keys, slot.values)):
+            part[:, :, :length] = numbers(*part[:, :, :length].shape, seed=10 * number + seed)
+        slot.tokens = list(tokens)
+        slots.append(slot)
+    return slots
+
+
+def drawn(slots, token=7):
+    return [Segment(slot, [token + n]) for n, slot in enumerate(slots)]
+
+
+PECULIAR = ("llama-3.2", "glm", "hunyuan", "gemma2", "gemma3", "gpt-oss", "ministral3", "olmo2", "arcee", "phi4-mini")
+"""One for each thing that the kernels do."""
+OTHERS = [shape for shape in (*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES) if shape not in PECULIAR]
+
+
+@pytest.mark.parametrize("shape", [*PECULIAR, *(pytest.param(one, marks=pytest.mark.campaign) for one in OTHERS)])
+@torch.inference_mode()
+def test_each_family_has_torchs_logits(networks, shape):
+    ours, theirs = networks(shape)
+    assert ours.card is not None
+    assert theirs.card is None
+    made = []
+    for network in (ours, theirs):
+        slots = conversations(network, (5, 30, 90))
+        prompt = Segment(slots[2], PROMPT[100:104], 3, is_prompt=True)
+        made.append(network.forward([*drawn(slots[:2]), prompt]))
+    assert made[0].shape == (5, ours.config.vocab_size)
+    torch.testing.assert_close(*made, atol=2e-4, rtol=0)
+
+
+class Again:
+    """Plays by running once more, at the same addresses; and counts."""
+
+    def __init__(self, fails=False):
+        self.recorded = self.played = 0
+        self.fails = fails
+
+    def __call__(self, run):
+        if self.fails:
+            raise RuntimeError("operation not permitted when stream is capturing")
+        run()
+        self.recorded += 1
+
+        def replay():
+            self.played += 1
+            run()
+
+        return replay
+
+
+@pytest.mark.parametrize("shape", ["llama-3.2", pytest.param("gemma3", marks=pytest.mark.campaign)])
+@torch.inference_mode()
+def test_recorded_steps_serve_any_conversations(networks, shape):
+    ours, theirs = networks(shape)
+    recorder = Again()
+    graphs = CardGraphs(ours, KERNELS, Ranker(70), recorder)
+    slots, others = (conversations(network, (5, 90, 30, 3, 1)) for network in (ours, theirs))
+    for step, which in enumerate(((0, 1, 2), (3, 0, 4), (1, 2), (0, 1, 2, 3, 4))):
+        segments, same = (drawn([some[i] for i in which], 7 * step) for some in (slots, others))
+        got = graphs.run(segments, [0.5 + n for n in range(len(segments))])
+        want = theirs.forward(same)
+        for n, (row, logits) in enumerate(zip(got, want[:, :70], strict=True)):
+            torch.testing.assert_close(row.whole(), logits, atol=1e-4, rtol=0)
+            torch.testing.assert_close(row.values, logits.topk(RANKS).values, atol=1e-4, rtol=0)
+            torch.testing.assert_close(row.logits[row.ids], row.values)
+            assert abs(row.mass - float(logits.logsumexp(0))) < 1e-4
+            assert abs(row.cooled - float(((logits - logits.max()) / (0.5 + n)).logsumexp(0))) < 1e-4
+        for segment in (*segments, *same):
+            segment.slot.tokens.extend(segment.token_ids)
+    assert (recorder.recorded, recorder.played) == (3, 1)
+
+
+@torch.inference_mode()
+def test_what_is_not_drawn_is_not_recorded(networks):
+    ours, _ = networks("llama-3.2")
+    graphs = CardGraphs(ours, KERNELS, Ranker(70), Again())
+    slots = conversations(ours, (5, 9))
+    assert graphs.run([Segment(slots[0], [1, 2], 2)], [1.0]) is None
+    assert graphs.run([*drawn(slots[:1]), Segment(slots[1], [3], is_prompt=True)], [1.0, 1.0]) is None
+
+
+@torch.inference_mode()
+def test_a_card_that_cannot_record_is_asked_once(networks, caplog):
+    ours, _ = networks("llama-3.2")
+    graphs = CardGraphs(ours, KERNELS, Ranker(70), Again(fails=True))
+    slots = conversations(ours, (5,))
+    assert [graphs.run(drawn(slots), [1.0]) for _ in range(5)] == [None] * 5
+    assert caplog.text.count("cannot be recorded") == 1
+
+
+def test_rows_of_recordings():
+    assert [rows_for(n) for n in (1, 2, 3, 5, 8, 9, 16, 17, 33, 64)] == [1, 2, 4, 8, 8, 16, 16, 32, 48, 64]
