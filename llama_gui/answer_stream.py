@@ -21,7 +21,9 @@ class AnswerStream:
         self._state: JobState = "waiting"
         self._outputs: list[TokenOutput] = []
         self._result: GenerateResult | None = None
-        self._changed = threading.Condition()
+        lock = threading.RLock()
+        self._changed = threading.Condition(lock)
+        self._ended = threading.Condition(lock)  # whoever waits for the end is not woken by each token
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -53,7 +55,7 @@ class AnswerStream:
         with self._changed:
             if self._result is None and timeout != 0:
                 self._before_waiting()
-            if not self._changed.wait_for(lambda: self._result is not None, timeout):
+            if not self._ended.wait_for(lambda: self._result is not None, timeout):
                 raise TimeoutError(f"The answer was not finished within {timeout} seconds.")
             assert self._result is not None
             return self._result
@@ -121,6 +123,7 @@ class AnswerStream:
         with self._changed:  # whoever sees the end finds the result, and vice versa
             self._result = result
             self._state = "finished"
+            self._ended.notify_all()
             self._wake()
 
     def _wake(self) -> None:

@@ -9,6 +9,7 @@ fewer conversations is filled with rows that nobody reads.
 import logging
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 
 from llama_gui.engine.card_kernels import CardKernels, Places
@@ -40,9 +41,10 @@ class CardStep:
         shape = (config.num_hidden_layers, config.num_key_value_heads, 1, config.head_dim)
         self._scratch = torch.zeros(2, *shape, dtype=network.cache_dtype, device=device)  # for rows that nobody reads
         self._nobody = (0, 0, *(half.data_ptr() for half in self._scratch), 1)
-        self._numbers = torch.zeros(5, rows, dtype=torch.int64, device=device)
-        self._temperatures = torch.ones(rows, 1, device=device)
-        places = Places(*self._numbers[1:])
+        # What a step is given, in one piece of memory that the card fetches by itself: ids, places and temperatures.
+        self._given = torch.zeros(6, rows, dtype=torch.int64, pin_memory=device.type == "cuda")
+        self._numbers = self._given.to(device)
+        places = Places(*self._numbers[1:5])
         self._spans = CardSpans(kernels, places, rows)
         # kept here, because `rotary` replaces its table when it needs a longer one
         self._tables = [rotary.table(config.max_position_embeddings) for rotary in network.rotaries]
@@ -51,10 +53,12 @@ class CardStep:
 
     def set(self, segments: Sequence[Segment], temperatures: Sequence[float]) -> None:
         """What is to be run next: at most as many segments as there are rows."""
-        spare = self._numbers.shape[1] - len(segments)
+        spare = self._given.shape[1] - len(segments)
         numbers = [(segment.token_ids[0], *segment.places[0]) for segment in segments] + [self._nobody] * spare
-        self._numbers.copy_(torch.tensor(numbers, dtype=torch.int64).t())
-        self._temperatures.copy_(torch.tensor([*temperatures, *[1.0] * spare]).unsqueeze(1))
+        given = self._given.numpy()
+        given[:5] = np.array(numbers, np.int64).T
+        given[5].view(np.float64)[:] = [*temperatures, *[1.0] * spare]
+        self._numbers.copy_(self._given, non_blocking=True)  # whoever called last waited for the results
 
     def run(self) -> None:
         """Write keys and values, `logits` (float32 ``[rows, vocab]``) and `ranks`."""
@@ -64,7 +68,8 @@ class CardStep:
         for layer, block in enumerate(network.blocks):
             x = block(x, layer, turns[block.rope], self._spans)
         self.logits.copy_(network.logits(network.norm(x)))
-        self.ranks.copy_(self._ranker.rank(self.logits, self._temperatures))
+        temperatures = self._numbers[5].view(torch.float64).float().unsqueeze(1)
+        self.ranks.copy_(self._ranker.rank(self.logits, temperatures))
 
 
 class CardGraphs:

@@ -59,7 +59,7 @@ def byte_alphabet() -> dict[str, int]:
 def _byte_level(token: str) -> bytes:
     alphabet = byte_alphabet()
     try:
-        return bytes(alphabet[character] for character in token)
+        return bytes(map(alphabet.__getitem__, token))
     except KeyError:  # an added token in plain writing
         return _plain(token)
 

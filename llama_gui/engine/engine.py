@@ -470,9 +470,14 @@ def _check_options(strategy: Strategy, max_batch: int, threads: int | None) -> N
         check_number("threads", threads, 1, MOST_THREADS, integer=True)
 
 
+_LAUNCHES = 512
+"""A card reads about so many tokens of a prompt while the kernels of a step are launched that is no recording."""
+
+
 def _token_budget(network: Llama) -> TokenBudget:
     if not network.is_exact:
-        return TokenBudget(PROMPT_TILE, shares_tiles=False)
+        launches = 0 if network.card is None else _LAUNCHES
+        return TokenBudget(PROMPT_TILE, shares_tiles=False, overhead=launches)
     kinds = NativeFloatLinear | NativeQuantisedLinear
     stacks = [linear.parts if isinstance(linear, StackedLinear) else [linear] for linear in network.linears]
     tile = FINE_TILE if all(isinstance(part, kinds) for parts in stacks for part in parts) else TILE

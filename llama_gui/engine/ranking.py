@@ -16,22 +16,24 @@ RANKS = 64
 
 @dataclass(frozen=True, slots=True)
 class RankedRow:
-    """Logits of one place. All but `logits` is on the CPU.
+    """Logits of one place: what is known of them on the CPU, and where all of them are.
 
-    `logits`: float32 ``[tokens]`` on the card, valid until the next step. `mass`: the logarithm of the sum of their
-    exponentials; `cooled`: the same of ``(logits - best) / temperature``. `values` and `ids` ``[RANKS or fewer]``: the
-    largest and their places, in order.
+    `size`: how many tokens there are. `mass`: the logarithm of the sum of their exponentials; `cooled`: the same of
+    ``(logits - best) / temperature``. `values`, `ids`: the largest ``RANKS`` or fewer and their places, in order.
+    `step`: float32 ``[rows, head]`` on the card, of which this is row `row`; valid until the next step.
     """
 
-    logits: Tensor
+    size: int
     mass: float
     cooled: float
-    values: Tensor
-    ids: Tensor
+    values: Sequence[float]
+    ids: Sequence[int]
+    step: Tensor
+    row: int
 
     def whole(self) -> Tensor:
-        """All logits, on the CPU."""
-        return self.logits.cpu()
+        """All logits ``[size]``, on the CPU."""
+        return self.step[self.row, : self.size].cpu()
 
 
 class Ranker:
@@ -58,13 +60,12 @@ class Ranker:
     def rows(self, logits: Tensor, ranks: Tensor) -> list[RankedRow]:
         """Those of `logits`, of which `rank` has made `ranks`. Waits for the card."""
         told = ranks.cpu()
-        count = (told.shape[1] - 2) // 2
-        ids = told[:, 2 + count :].long()
+        size, count = min(self._tokens, logits.shape[1]), (told.shape[1] - 2) // 2
+        # Numbers of Python: of so few, torch takes longer for each operation than Python for all.
+        numbers, ids = told[:, : 2 + count].tolist(), told[:, 2 + count :].int().tolist()
         return [
-            RankedRow(row[: self._tokens], mass, cooled, values, its_ids)
-            for row, (mass, cooled), values, its_ids in zip(
-                logits, told[:, :2].tolist(), told[:, 2 : 2 + count], ids, strict=True
-            )
+            RankedRow(size, mass, cooled, values, its_ids, logits, row)
+            for row, ((mass, cooled, *values), its_ids) in enumerate(zip(numbers, ids, strict=True))
         ]
 
 

@@ -112,33 +112,33 @@ class Runner:
             if logits is None:
                 run = self._network.hidden if self._embeds else self._network.forward
                 made = run(segments, lambda: all(job.is_cancelled for job in jobs))
-                logits = self._ranked(works, made)
+                logits = self._ranked(works, segments, made)
         except PassCancelled:
             for segment in segments:  # what was written so far counts for no token, and may be NaN
                 segment.slot.zero(len(segment.slot.tokens), segment.slot.finite)
             raise
         results: dict[int, Logits | Exception | None] = {}
         row = 0
-        for work in works:
-            sequence, rows = work.sequence, work.rows
-            results[sequence.number] = logits[row : row + rows] if rows else None
+        for work, segment in zip(works, segments, strict=True):
+            rows = segment.logits
+            results[work.sequence.number] = logits[row : row + rows] if rows else None
             row += rows
-            sequence.accept(sequence.next_tokens(work.count))
+            work.sequence.accept(segment.token_ids[: work.count])
         return results
 
     def _recorded(self, works: Many[Work], segments: Many[Segment]) -> Logits | None:
         """What a recording makes of the step; None: there is none for it."""
         if isinstance(self._graphs, DecodeGraphs):
             made = self._graphs.run(segments)
-            return None if made is None else self._ranked(works, made)
+            return None if made is None else self._ranked(works, segments, made)
         if self._graphs is None or not all(work.may_be_ranked for work in works):
             return None
         return self._graphs.run(segments, [work.sequence.temperature for work in works])
 
-    def _ranked(self, works: Many[Work], logits: Tensor) -> Logits:
+    def _ranked(self, works: Many[Work], segments: Many[Segment], logits: Tensor) -> Logits:
         if self._ranker is None or not len(logits) or not all(work.may_be_ranked for work in works):
             return logits.cpu()
-        drawn = [work.sequence.temperature for work in works if work.rows]
+        drawn = [work.sequence.temperature for work, one in zip(works, segments, strict=True) if one.logits]
         return self._ranker.rows(logits, self._ranker.rank(logits, temperatures_on(logits.device, drawn)))
 
     def _segment(self, work: Work) -> Segment:

@@ -9,6 +9,7 @@ the token's index, so neither the batch nor the device nor a restart changes wha
 import hashlib
 import math
 import struct
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -149,6 +150,30 @@ def draw_from(probabilities: Tensor, ids: Tensor, number: float) -> int:
     return int(ids[min(place, len(ids) - 1)])
 
 
+def ranked_place(row: RankedRow, params: SamplingParams, temperature: float, number: float) -> int | None:
+    """Which of the likeliest tokens is drawn, as `candidates` and `draw_from` do it; None: it is none of those."""
+    top_k, top_p, min_p = params.top_k or row.size, params.top_p or 1.0, params.min_p or 0.0
+    is_truncated = top_k < row.size or top_p < 1 or min_p > 0
+    best, values = row.values[0], row.values[:top_k]
+    log_mass = row.cooled
+    if top_k < row.size:
+        log_mass = math.log(sum(math.exp((value - best) / temperature) for value in values))
+    least = min_p * math.exp(-log_mass)
+    most = top_p if is_truncated else number  # of all tokens, the last of the smallest set whose mass reaches it
+    sums: list[float] = []
+    before = 0.0
+    for value in values:
+        share = math.exp((value - best) / temperature - log_mass)
+        if sums and (before >= most or share < least or not share):
+            break
+        before += share
+        sums.append(before)
+    else:
+        if len(values) < min(top_k, row.size):
+            return None
+    return min(bisect_right(sums, before * number), len(sums) - 1) if is_truncated else len(sums) - 1
+
+
 class Sampler:
     """Draws the tokens of one request.
 
@@ -251,25 +276,17 @@ class Sampler:
 
     def _draw_ranked(self, row: RankedRow, index: int) -> Draw | None:
         """The same, if what the card has found suffices; None: more of the logits is needed."""
-        params, mass, size = self.params, _checked(row.mass), len(row.values)
-        is_wider = max(self._logprobs, params.top_k or 0) > size < len(row.logits)
+        params, mass, count = self.params, _checked(row.mass), self._logprobs
+        is_wider = max(count, params.top_k or 0) > len(row.values) < row.size
         if params.xtc_probability or (params.typical_p or 1.0) < 1 or is_wider:
             return None
         place = 0
         if self.temperature > 0 and params.top_k != 1:
-            number = uniform(self.seed, index)
-            truncated = bool(params.top_k or (params.top_p or 1.0) < 1 or params.min_p)
-            limit = min(params.top_k or len(row.logits), len(row.logits))
-            scores = (row.values[:limit] - row.values[0]) / max(self.temperature, _LEAST_TEMPERATURE)
-            whole = torch.tensor(row.cooled).double() if limit == len(row.logits) else None
-            top_p, min_p = (params.top_p or 1.0, params.min_p or 0.0) if truncated else (number, 0.0)
-            probabilities, kept = _kept(scores, whole, top_p, min_p)
-            if size < limit and bool(kept[-1]):
+            place = ranked_place(row, params, max(self.temperature, _LEAST_TEMPERATURE), uniform(self.seed, index))
+            if place is None:
                 return None
-            places = torch.arange(len(scores))[kept]
-            place = draw_from(probabilities[kept], places, number) if truncated else int(places[-1])
-        top = _told(row.values[: self._logprobs], row.ids[: self._logprobs], mass)
-        return Draw(int(row.ids[place]), float(row.values[place]) - mass, top)
+        top = tuple((i, value - mass) for i, value in zip(row.ids[:count], row.values[:count], strict=True))
+        return Draw(row.ids[place], row.values[place] - mass, top)
 
     def _pick(self, scores: Tensor, index: int) -> int:
         params, temperature = self.params, self.temperature

@@ -174,8 +174,9 @@ class Scheduler:
             number = next(iter(self._running))
             others = min(len(self._running) - 1, 1)  # somebody waits for the end of this step
             return self._served([Chunk(number, self.budget.chunk(pending(number), others))])
-        decodes = [Chunk(number, 1) for number in self._running if pending(number) == 1]
-        in_prefill = [number for number in self._running if pending(number) > 1]
+        left = {number: pending(number) for number in self._running}
+        decodes = [Chunk(number, 1) for number, tokens in left.items() if tokens == 1]
+        in_prefill = [number for number, tokens in left.items() if tokens > 1]
         return self._served(decodes + self._prefills(in_prefill, pending, len(decodes)))
 
     def _prefills(self, in_prefill: Sequence[int], pending: Callable[[int], int], decodes: int) -> list[Chunk]:

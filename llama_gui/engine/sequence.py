@@ -1,6 +1,7 @@
 """One request in flight: its tokens, its random stream, its text so far. Only the engine's thread changes it."""
 
 import time
+from collections.abc import Iterable
 
 from torch import Tensor
 
@@ -175,7 +176,7 @@ class Sequence:
         self._cached_tokens = len(slot.tokens)
         self.job.start_prefill(self._cached_tokens)
 
-    def accept(self, tokens: list[int]) -> None:
+    def accept(self, tokens: Iterable[int]) -> None:
         """`tokens` were run: the slot holds their keys and values now."""
         assert self.slot is not None
         self.slot.tokens.extend(tokens)
