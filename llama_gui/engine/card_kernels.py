@@ -5,6 +5,7 @@ weights of a small model faster than it launches all those.
 """
 
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -162,8 +163,10 @@ class CardKernels:
     def multiply(self, x: Tensor, levels: Tensor, scales: Tensor, bias: Tensor | None) -> Tensor:
         """``x [rows, in]`` times int8 ``levels [out, in]`` times ``scales [out]``, plus ``bias [out]``."""
         rows, (outs, width) = len(x), levels.shape
+        if rows == 1 and outs < _WIDE:
+            return self.multiply_row(x, levels, scales, bias)
         out = x.new_empty(rows, outs)
-        tile = _tile(rows, outs)
+        tile = tile_for(rows, outs)
         grid = (-(-outs // tile.outs), -(-rows // tile.rows))
         self._programs.multiplied[grid](
             x, levels, scales, x if bias is None else bias, out, rows, outs, width, x.stride(0), out.stride(0),
@@ -172,9 +175,22 @@ class CardKernels:
         )  # fmt: skip
         return out
 
+    def multiply_row(self, x: Tensor, weight: Tensor, scales: Tensor | None, bias: Tensor | None) -> Tensor:
+        """The same of one row, ``[1, in]``; without `scales` the weight is of the dtype of `x`."""
+        outs, width = weight.shape
+        out = x.new_empty(1, outs)
+        each = 1 if scales is not None else 2
+        self._programs.multiplied_row[(-(-outs // each),)](
+            x, weight, x if scales is None else scales, x if bias is None else bias, out, outs, width,
+            OUTS=each, INNER=_ROW_BLOCK, HAS_SCALES=scales is not None, HAS_BIAS=bias is not None,
+        )  # fmt: skip
+        return out
+
 
 @dataclass(frozen=True, slots=True)
-class _Tile:
+class Tile:
+    """What one program multiplies: `rows` by `outs`, `inner` numbers of each at a time, and how Triton is to do it."""
+
     rows: int
     outs: int
     inner: int
@@ -182,13 +198,27 @@ class _Tile:
     stages: int
 
 
-def _tile(rows: int, outs: int) -> _Tile:
-    """Of few rows each weight is read once, by as many programs as keep a card busy; of many rows, tiles are large."""
-    if rows > 128:
-        return _Tile(128, 128, 64, 8, 3)
-    if rows > 32:
-        return _Tile(64 if rows <= 64 else 128, 32, 128, 4, 3)
-    return _Tile(max(16, _power_of_two(rows)), 16 if outs <= 4096 else 32, 256, 4, 3)
+_WIDE = 8192
+"""With so many outputs there are tiles enough to keep a card busy, however large they are."""
+_ROW_BLOCK = 1024
+TILES = (
+    (16, Tile(16, 16, 256, 4, 5), Tile(16, 32, 256, 4, 3)),
+    (32, Tile(32, 16, 256, 4, 3), Tile(32, 64, 128, 4, 4)),
+    (64, Tile(32, 32, 128, 4, 4), Tile(64, 64, 128, 4, 3)),
+    (128, Tile(64, 32, 128, 4, 4), Tile(128, 64, 64, 4, 4)),
+    (256, Tile(64, 64, 128, 4, 3), Tile(128, 128, 64, 8, 3)),
+    (math.inf, Tile(64, 128, 64, 4, 4), Tile(128, 128, 64, 8, 3)),
+)
+"""For up to so many rows: the fastest that were found on H100 and H200, for few outputs and for many.
+
+All fit into the memory that the cores of small cards share (99 KiB).
+"""
+
+
+def tile_for(rows: int, outs: int) -> Tile:
+    """That of `TILES`."""
+    narrow, wide = next((narrow, wide) for most, narrow, wide in TILES if rows <= most)
+    return narrow if outs < _WIDE else wide
 
 
 def _splits(programs: int) -> int:

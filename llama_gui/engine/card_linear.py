@@ -1,10 +1,12 @@
-"""Weights of eight bits on a card that has our kernels: they are widened as they are read, and rows stay as they are.
+"""Weights on a card that has our kernels. One row alone waits for memory, which torch's kernels do not read as fast.
 
-A card has far more arithmetic than bandwidth, so nothing is gained by rounding the rows, too, as `Int8MatMul` does, and
-the loss is only that of the weights. The layout is that of "W8A16" in other programs.
+Weights of eight bits are widened as they are read, and rows stay as they are: a card has far more arithmetic than
+bandwidth, so nothing is gained by rounding the rows, too, as `Int8MatMul` does, and the loss is only that of the
+weights. The layout is that of "W8A16" in other programs.
 """
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.card_kernels import CardKernels
@@ -13,6 +15,37 @@ from llama_gui.engine.int8_linear import round_channels
 
 _PIECE_SIZE = 2**25
 """Numbers that are rounded at a time: in float32, beside the weight itself."""
+
+
+class CardLinear:
+    """``y = x W^T + b`` as torch multiplies it, but for a single row."""
+
+    is_batch_invariant = False
+    """A row that is alone is summed in another order."""
+    overhead = 0
+    """A call costs nothing beside its rows."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None, kernels: CardKernels) -> None:
+        """`weight` ``[out, in]`` and `bias` ``[out]``, of the dtype and on the device of the rows."""
+        self._weight = weight.contiguous()
+        self._bias = bias
+        self._kernels = kernels
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self._weight,)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the weight and the bias take."""
+        return byte_count(self._weight, self._bias)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, in] -> [rows, out]``."""
+        if len(x) == 1:
+            return self._kernels.multiply_row(x, self._weight, None, self._bias)
+        return F.linear(x, self._weight, self._bias)
 
 
 class CardInt8Linear:

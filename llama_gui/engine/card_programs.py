@@ -204,3 +204,26 @@ def multiplied(
         made += tl.load(bias + of, has_out, 0.0).to(tl.float32)
     target = out + at[:, None].to(tl.int64) * out_row + of
     tl.store(target, made.to(out.dtype.element_ty), has_row[:, None] & has_out)
+
+
+@triton.jit
+def multiplied_row(
+    x, weight, scales, bias, out, outs, width,
+    OUTS: tl.constexpr, INNER: tl.constexpr, HAS_SCALES: tl.constexpr, HAS_BIAS: tl.constexpr,
+):  # fmt: skip
+    """Some outputs of ``x W^T * scales + bias`` for one row; `weight` ``[outs, width]``."""
+    of = tl.program_id(0) * OUTS + tl.arange(0, OUTS)
+    inner = tl.arange(0, INNER)
+    has_out = of < outs
+    weight += of[:, None].to(tl.int64) * width + inner
+    sums = tl.zeros([OUTS, INNER], tl.float32)
+    for start in range(0, width, INNER):
+        inside = inner < width - start
+        some = tl.load(x + start + inner, inside, 0.0).to(tl.float32)
+        sums += tl.load(weight + start, has_out[:, None] & inside, 0).to(tl.float32) * some
+    made = tl.sum(sums, 1)
+    if HAS_SCALES:
+        made *= tl.load(scales + of, has_out, 0.0).to(tl.float32)
+    if HAS_BIAS:
+        made += tl.load(bias + of, has_out, 0.0).to(tl.float32)
+    tl.store(out + of, made.to(out.dtype.element_ty), has_out)

@@ -180,7 +180,10 @@ class Engine:
         kept = open_prompt_cache(folder, prompt_cache_bytes, cache, lambda: runner.identity(stamp))
         stats = _first_stats(model, speculator)
         loop = Loop(scheduler, runner, cache, model.threads, stats, speculator, shared, kept)
-        return cls(model, loop, runner, cache)
+        engine = cls(model, loop, runner, cache)
+        if network.card is not None:  # nobody's first question should wait for a compiler
+            engine.warmup()
+        return engine
 
     # --- what it is
 
@@ -377,13 +380,13 @@ class Engine:
         return self._loop.call(lambda: self._runner.logits(ids)).clone()
 
     def warmup(self) -> None:
-        """Run one token, so that the first request finds the weights in memory.
+        """Run one token, so that the first request finds the weights in memory, and a card its kernels compiled.
 
         Raises:
             GenerationError: there is no memory for it, or this is a forked copy of the process.
             EngineClosedError: the engine was stopped.
         """
-        self._loop.call(lambda: self._runner.logits([0]))
+        self._loop.call(self._runner.warm_up)
 
     def settle(self) -> None:
         """Wait until the weights lie in memory as they will stay (some seconds after loading): for measurements."""

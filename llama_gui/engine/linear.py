@@ -21,7 +21,7 @@ from torch import Tensor
 
 from llama_gui.engine import int8_linear
 from llama_gui.engine.card_kernels import CardKernels
-from llama_gui.engine.card_linear import CardInt8Linear
+from llama_gui.engine.card_linear import CardInt8Linear, CardLinear
 from llama_gui.engine.device import Precision, byte_count
 from llama_gui.engine.gguf_blocks import FOUR_BITS
 from llama_gui.engine.int4_levels import GROUP
@@ -312,6 +312,8 @@ class LinearFactory:
             return self._int8(weight, bias)
         if self._held is not None and self._kernels is not None:
             return NativeHalfLinear(weight, bias, self._kernels)
+        if self._card is not None:
+            return CardLinear(weight, bias, self._card)
         if weight.device.type != "cpu" or not self._can_pack:
             return PlainLinear(weight, bias, self.plan, self._places_tried)
         try:

@@ -42,6 +42,7 @@ Logits = Tensor | list[RankedRow]
 """Of each wanted place of a sequence: on the CPU, or on a card and ranked there."""
 
 _LOGITS_CHUNK = 256
+_WARM_PROMPT = 31  # fits into every context
 
 
 class Runner:
@@ -147,6 +148,26 @@ class Runner:
         tokens = [*work.sequence.next_tokens(work.count), *work.guesses]
         self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
         return Segment(slot, tokens, work.rows, work.sequence.is_prefilling)
+
+    @torch.inference_mode()
+    def warm_up(self) -> None:
+        """Run a token, so that the weights are in memory; on a card all kinds of steps, so that kernels are compiled.
+
+        Raises:
+            GenerationError: there is no memory for it.
+        """
+        is_on_card = self._network.device.type == "cuda"
+        slot = self._cache.blank(_WARM_PROMPT + 1 if is_on_card else 1)
+        try:
+            run = self._network.hidden if self._embeds else self._network.forward
+            if is_on_card:
+                run([Segment(slot, [0] * _WARM_PROMPT, 1, is_prompt=True)])
+                slot.tokens.extend([0] * _WARM_PROMPT)
+            run([Segment(slot, [0])])
+            if isinstance(self._graphs, CardGraphs):
+                self._graphs.run([Segment(slot, [0])], [1.0])
+        finally:
+            self._cache.drop(slot)
 
     @torch.inference_mode()
     def logits(self, token_ids: Many[int]) -> Tensor:

@@ -20,7 +20,7 @@ from llama_gui.engine import card_kernels, native_library
 from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_beside, attend_capped, causal_mask
 from llama_gui.engine.card_graph import CardGraphs, rows_for
 from llama_gui.engine.card_kernels import CardKernels, Places
-from llama_gui.engine.card_linear import CardInt8Linear
+from llama_gui.engine.card_linear import CardInt8Linear, CardLinear
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.gating import gated_rows
 from llama_gui.engine.kv_cache import KVCache
@@ -163,6 +163,24 @@ def test_products_in_int8(rows, dtype):
         )
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("width", [200, 1100])
+def test_products(rows, width, dtype):
+    weight, x, bias = (
+        numbers(*size, dtype=dtype, seed=n) for n, size in enumerate(((33, width), (rows, width), (33,)))
+    )
+    for offset in (None, bias):
+        want = F.linear(x.float(), weight.float(), None if offset is None else offset.float())
+        close(CardLinear(weight, offset, KERNELS)(x) / width**0.5, (want / width**0.5).to(dtype))
+
+
+def test_wide_products_in_int8_of_a_row():
+    weight, x = numbers(card_kernels._WIDE, 64), numbers(1, 64, seed=2)
+    linear = CardInt8Linear(weight, None, KERNELS)
+    close(linear(x), F.linear(x, linear.packed[0] * linear._scales.unsqueeze(1)))
+
+
 # --- the network, with them in the place of torch's
 
 
@@ -254,8 +272,8 @@ def test_recorded_steps_serve_any_conversations(networks, shape):
         want = theirs.forward(same)
         for n, (row, logits) in enumerate(zip(got, want[:, :70], strict=True)):
             torch.testing.assert_close(row.whole(), logits, atol=1e-4, rtol=0)
-            torch.testing.assert_close(row.values, logits.topk(RANKS).values, atol=1e-4, rtol=0)
-            torch.testing.assert_close(row.logits[row.ids], row.values)
+            torch.testing.assert_close(torch.tensor(row.values), logits.topk(RANKS).values, atol=1e-4, rtol=0)
+            assert row.whole()[row.ids].tolist() == row.values
             assert abs(row.mass - float(logits.logsumexp(0))) < 1e-4
             assert abs(row.cooled - float(((logits - logits.max()) / (0.5 + n)).logsumexp(0))) < 1e-4
         for segment in (*segments, *same):
