@@ -1,5 +1,6 @@
 """The engine: a loaded model, and everything that can be asked of it."""
 
+import contextlib
 import itertools
 import weakref
 from collections.abc import Callable, Iterable
@@ -34,7 +35,7 @@ from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
 from llama_gui.engine.speculation import Speculator, check_draft, load_draft, lookup_for, open_draft
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.errors import InvalidRequestError, PromptTooLongError
+from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
     STRATEGIES,
     ContextUse,
@@ -182,7 +183,8 @@ class Engine:
         loop = Loop(scheduler, runner, cache, model.threads, stats, speculator, shared, kept)
         engine = cls(model, loop, runner, cache)
         if network.card is not None:  # nobody's first question should wait for a compiler
-            engine.warmup()
+            with contextlib.suppress(GenerationError):  # of too little memory a question tells more
+                engine.warmup()
         return engine
 
     # --- what it is

@@ -42,7 +42,8 @@ Logits = Tensor | list[RankedRow]
 """Of each wanted place of a sequence: on the CPU, or on a card and ranked there."""
 
 _LOGITS_CHUNK = 256
-_WARM_PROMPT = 31  # fits into every context
+_WARM_PROMPTS = (31, 511)
+"""Tokens of the prompts that a card runs first: other kernels multiply few rows than many."""
 
 
 class Runner:
@@ -156,13 +157,15 @@ class Runner:
         Raises:
             GenerationError: there is no memory for it.
         """
-        is_on_card = self._network.device.type == "cuda"
-        slot = self._cache.blank(_WARM_PROMPT + 1 if is_on_card else 1)
+        prompts = _WARM_PROMPTS if self._network.device.type == "cuda" else ()
+        prompts = [min(count, self._network.config.max_position_embeddings - 1) for count in prompts]
+        slot = self._cache.blank(max(prompts, default=0) + 1)
         try:
             run = self._network.hidden if self._embeds else self._network.forward
-            if is_on_card:
-                run([Segment(slot, [0] * _WARM_PROMPT, 1, is_prompt=True)])
-                slot.tokens.extend([0] * _WARM_PROMPT)
+            for count in prompts:
+                slot.tokens.clear()
+                run([Segment(slot, [0] * count, 1, is_prompt=True)])
+                slot.tokens.extend([0] * count)
             run([Segment(slot, [0])])
             if isinstance(self._graphs, CardGraphs):
                 self._graphs.run([Segment(slot, [0])], [1.0])
