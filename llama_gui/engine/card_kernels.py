@@ -20,6 +20,8 @@ from llama_gui.engine.rotary import Turns
 _PROGRAMS = 264
 """About two for each multiprocessor of a large card: with fewer rows the keys of each are split among more."""
 _MOST_SPLITS = 32
+_MOST_DIM = 256
+"""Of a head: the tiles of wider ones do not fit into the memory that the cores of small cards share."""
 _GATE_BLOCK = 1024
 _SLOPES = {"clamped": CLAMPED_SLOPE, "gelu": GELU_SLOPE}
 
@@ -234,9 +236,9 @@ def _warps(width: int) -> int:
     return max(1, min(8, width // 256))
 
 
-def find(device: torch.device) -> CardKernels | None:
+def find(device: torch.device, head_dim: int) -> CardKernels | None:
     """Our kernels, where `device` is a card that they run on; None: torch does it all."""
-    if device.type != "cuda" or torch.version.hip is not None:
+    if device.type != "cuda" or torch.version.hip is not None or head_dim > _MOST_DIM:
         return None
     kernels = None
     try:

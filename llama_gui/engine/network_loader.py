@@ -68,7 +68,7 @@ class NetworkLoader:
             self._config = replace(config, embedding_scale=rounded)
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
-        self._card = card_kernels.find(device)
+        self._card = card_kernels.find(device, config.head_dim)
         self._cache_dtype = cache_dtype or resolve_cache_dtype("auto", precision, config.head_dim, device, kernels)
         self._is_quantised = precision.quantised is not None
         exact = exact or self._is_quantised

@@ -193,7 +193,7 @@ def networks(tiny_folder, kernel_notes, monkeypatch):
     def load(shape, dtype="float32"):
         made = []
         for found in (KERNELS, None):
-            monkeypatch.setattr(card_kernels, "find", lambda device, found=found: found)
+            monkeypatch.setattr(card_kernels, "find", lambda device, head_dim, found=found: found)
             made.append(load_model(tiny_folder(shape), dtype=dtype, device="cpu", kernel_notes=kernel_notes).network)
         return made
 
