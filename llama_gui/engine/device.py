@@ -290,8 +290,17 @@ def keep_scratch_memory() -> None:
             library.mallopt(_M_TRIM_THRESHOLD, _SCRATCH_BYTES)
 
 
-def give_memory_back() -> None:
-    """Return freed memory, which C libraries and CUDA keep for later, to the system."""
+_WORTH_RETURNING = 2**22
+"""Numbers, of up to four bytes."""
+
+
+def give_memory_back(numbers: int | None = None) -> None:
+    """Return freed memory, which C libraries and CUDA keep for later, to the system.
+
+    `numbers`: how many were worked on, if that is known. Few leave too little to be worth the time.
+    """
+    if numbers is not None and numbers < _WORTH_RETURNING:
+        return
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     if sys.platform == "linux":

@@ -189,7 +189,7 @@ class _NetworkReader:
 
         network = run_apart(read, on_progress, name="llama-gui-load")
         # Memory of the conversion that the C library kept: for a small model in int4 as much as its weights.
-        give_memory_back()
+        give_memory_back(parameter_count(self.model.config))
         return network
 
     def _read(self, watch: _Watch) -> Llama:

@@ -37,6 +37,7 @@ from llama_gui.engine.weight_shapes import (
     QKV_FUSED,
     TABLE,
     UP_ALONE,
+    layer_parameters,
     weight_shapes,
 )
 from llama_gui.errors import UnsupportedModelError
@@ -130,7 +131,7 @@ class NetworkLoader:
 
     def _block(self, layer: int) -> Block:
         config, prefix = self._config, f"model.layers.{layer}."
-        give_memory_back()  # the scratch memory of the layer before
+        give_memory_back(layer_parameters(config))  # the scratch memory of the layer before
         attention = Attention(
             self._fused(prefix + "self_attn.", QKV_FUSED if config.fuses_heads else QKV, config.qkv_bias),
             self._fused(prefix + "self_attn.", ("o_proj",), config.out_bias),

@@ -98,7 +98,7 @@ def test_this_machine_can():
     assert probe() in (None, 32, 64)
 
 
-@pytest.mark.parametrize("capability", ["default", "avx2"])
+@pytest.mark.parametrize("capability", ["default", pytest.param("avx2", marks=pytest.mark.campaign)])
 def test_machines_that_pack_in_another_way(capability: str):
     """Each has blocks of its own, or none that is known; the answers are the same."""
     code = (

@@ -19,7 +19,14 @@ def small_weights_are_probed_too(monkeypatch):
 
 
 # The last two: the linear kernel sums long rows in another order than the wide one, for some or all small calls.
-SHAPES = ((96, 128), (64, 64), (576, 576), (512, 2048), (256, 5632), (256, 14336))
+SHAPES = (
+    (96, 128),
+    (64, 64),
+    (576, 576),
+    (512, 2048),
+    pytest.param((256, 5632), marks=pytest.mark.campaign),
+    pytest.param((256, 14336), marks=pytest.mark.campaign),
+)
 TOLERANCES = {torch.float32: 1e-5, torch.bfloat16: 8e-3}
 KNOWN = {dtype: Known() for dtype in TOLERANCES}
 """So that a shape is tried once for the weights with a bias and without."""
