@@ -16,10 +16,12 @@ from functools import partial
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from llama_gui.engine.gating import SPLIT_SIZE, unsplit_rows
 
 _MOST_KEYS = 1024
+_WITHOUT_PLANS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 _HEADS, _SIZE, _SMALL = 2, 64.0, 0.02
 _LENGTHS = (5, 250, 700)  # of the conversation whose last row is compared
 _BEFORE, _BEHIND = (0, 50), (0, 60, 300)  # rows of the same call
@@ -65,7 +67,16 @@ def attend(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor, blocks: Attent
     """Attention of ``[1, kv_heads, rows, head_dim]`` over whole blocks of keys, see `causal_mask`."""
     rows = q.shape[2]
     q = _in_blocks(q, blocks)
-    return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)[:, :, :rows]
+    return _attention(q, keys, values, mask)[:, :, :rows]
+
+
+def _attention(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    if q.device.type != "cuda":
+        return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)
+    # On Hopper and Blackwell torch takes cuDNN first, which plans for a third of a second whenever rows or keys are as
+    # many as never before: that is each prompt.
+    with sdpa_kernel(_WITHOUT_PLANS):
+        return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask)
 
 
 def _in_blocks(q: Tensor, blocks: AttentionBlocks) -> Tensor:
@@ -90,7 +101,7 @@ def _attend_with_mass(q: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> 
     """Attention, and the logarithm of the sum that each query's weights were divided by ``[1, kv_heads, rows]``."""
     if q.device.type == "cpu":  # what the usual call ends in here
         return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, keys, values, attn_mask=mask)
-    return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask), mass_of(q, keys, mask)
+    return _attention(q, keys, values, mask), mass_of(q, keys, mask)
 
 
 def mass_of(q: Tensor, keys: Tensor, mask: Tensor) -> Tensor:

@@ -1,17 +1,19 @@
 """Weights on a card that has our kernels. One row alone waits for memory, which torch's kernels do not read as fast.
 
-Weights of eight bits are widened as they are read, and rows stay as they are: a card has far more arithmetic than
-bandwidth, so nothing is gained by rounding the rows, too, as `Int8MatMul` does, and the loss is only that of the
-weights. The layout is that of "W8A16" in other programs.
+Weights of eight and of four bits are widened as they are read, and rows stay as they are: a card has far more
+arithmetic than bandwidth, so nothing is gained by rounding the rows, too, as `Int8MatMul` does, and the loss is only
+that of the weights. The layouts are those of "W8A16" and "W4A16" in other programs.
 """
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from llama_gui.engine.card_int4 import SAME_LEVELS, CardLevels, rounded, unpacked
 from llama_gui.engine.card_kernels import CardKernels
 from llama_gui.engine.device import byte_count
 from llama_gui.engine.int8_linear import round_channels
+from llama_gui.engine.weight_rows import WeightRows
 
 _PIECE_SIZE = 2**25
 """Numbers that are rounded at a time: in float32, beside the weight itself."""
@@ -58,7 +60,7 @@ class CardInt8Linear:
 
     def __init__(self, weight: Tensor, bias: Tensor | None, kernels: CardKernels) -> None:
         """Quantise `weight` ``[out, in]``; `bias` ``[out]``. Rows and results have the weight's dtype and device."""
-        pieces = [round_channels(some) for some in weight.split(max(1, _PIECE_SIZE // weight.shape[1]))]
+        pieces = [round_channels(some) for some in _pieces(weight)]
         self._levels = torch.cat([levels for levels, _ in pieces])
         self._scales = torch.cat([scales for _, scales in pieces])
         self._bias = bias
@@ -77,3 +79,40 @@ class CardInt8Linear:
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
         return self._kernels.multiply(x, self._levels, self._scales, self._bias)
+
+
+class CardInt4Linear:
+    """``y = x W^T + b`` with the weight in four bits; see `card_int4`."""
+
+    is_batch_invariant = False
+    """The sums of many rows are cut into other pieces than those of few."""
+    overhead = 0
+    """A call costs nothing beside its rows."""
+
+    def __init__(self, weight: WeightRows, bias: Tensor | None, kernels: CardKernels, device: torch.device) -> None:
+        """Take the levels of `weight` or round it; `bias` ``[out]`` is of the dtype of the rows, and on `device`."""
+        if weight.kind in SAME_LEVELS:
+            pieces = (unpacked(blocks.to(device), weight.kind) for blocks in weight.blocks)
+        else:
+            pieces = (rounded(some.to(device)) for part in weight.parts for some in _pieces(part))
+        self._weight = CardLevels.joined(list(pieces))
+        self._bias = bias
+        self._kernels = kernels
+
+    @property
+    def packed(self) -> tuple[Tensor, ...]:
+        """The weight as it lies in memory."""
+        return (self._weight.levels,)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the weight, its steps, lows and scales, and the bias take."""
+        return byte_count(*self._weight.tensors, self._bias)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[rows, in] -> [rows, out]``."""
+        return self._kernels.multiply_int4(x, self._weight, self._bias)
+
+
+def _pieces(weight: Tensor) -> tuple[Tensor, ...]:
+    return weight.split(max(1, _PIECE_SIZE // weight.shape[1]))

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import importlib.util
 import os
 import sys
 from collections.abc import Iterator
@@ -98,12 +99,15 @@ class Precision:
     `held`: the dtype in which weights stay in memory where it differs from `dtype`: our own kernels multiply weights in
     half precision by float32 rows.
     `as_stored`: weights that a GGUF file holds in blocks which our own kernels multiply stay as they are.
+    `keeps_levels`: on a card, that lays them out anew, their levels do. `is_on_card`: it has kernels of ours.
     """
 
     dtype: torch.dtype
     quantised: Quantised | None = None
     held: torch.dtype | None = None
     as_stored: bool = False
+    keeps_levels: bool = False
+    is_on_card: bool = False
 
     @property
     def name(self) -> str:
@@ -146,15 +150,23 @@ def resolve_precision(
     if name not in DTYPES:
         raise InvalidRequestError("dtype", name, f"one of {', '.join(DTYPES)}")
     has_kernels = has_kernels and device.type == "cpu"
-    if name == "auto" and has_kernels and stored is not None:
+    is_on_card = has_card_kernels(device)
+    if name == "auto" and (has_kernels or is_on_card) and stored is not None:
         name = stored
     if name not in ("int8", "int4"):
         return _plain_precision(name, device, has_kernels)
-    if device.type != "cpu" and (name, device.type) != ("int8", "cuda"):
-        where = "the CPU and CUDA" if name == "int8" else "the CPU"
+    if device.type != "cpu" and not is_on_card and (name, device.type) != ("int8", "cuda"):
+        where = "the CPU and CUDA" if name == "int8" else "the CPU and, with Triton, on NVIDIA cards"
         raise UnsupportedModelError(f"dtype {name} runs on {where} only. Use auto.")
+    if is_on_card:
+        return Precision(_best_dtype(device), quantised=name, keeps_levels=stored == name, is_on_card=True)
     dtype = torch.float32 if has_kernels and not has_tiles() else _best_dtype(device)
     return Precision(dtype, quantised=name, as_stored=has_kernels and keeps_blocks and stored == name)
+
+
+def has_card_kernels(device: torch.device) -> bool:
+    """Whether there can be kernels of ours for `device`, an NVIDIA card: they are in Triton."""
+    return device.type == "cuda" and torch.version.hip is None and importlib.util.find_spec("triton") is not None
 
 
 def _plain_precision(name: str, device: torch.device, has_kernels: bool) -> Precision:
@@ -173,7 +185,7 @@ def precision_reason(name: str, precision: Precision, device: torch.device, *, i
     """
     if name != "auto":
         return f"You chose {name}."
-    if device.type != "cpu":
+    if device.type != "cpu" and precision.quantised is None:
         return f"{precision.name} is what {device.type} multiplies fastest without loss."
     if precision.quantised == "int4":
         return "The file holds the weights in four bits: more would take memory and time, and bring nothing back."

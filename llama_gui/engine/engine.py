@@ -105,8 +105,8 @@ class Engine:
             dtype: auto, float32, bfloat16, float16, int8 or int4. auto: what the device multiplies fastest without
                 loss, and of a quantised GGUF file about what it holds, where our own kernels run; bfloat16: where they
                 do, packed into three quarters of its memory with nothing lost; int8 (CPU and CUDA): eight bits, and
-                faster, at a small loss; int4 (CPU only): about five bits per weight, counting the steps of its groups,
-                at a larger loss.
+                faster, at a small loss; int4 (CPU, and with Triton NVIDIA cards): about five bits per weight, counting
+                the steps of its groups, at a larger loss.
             device: auto, cpu, cuda or mps.
             max_context: tokens of prompt and answer together; None: what the model was trained for.
             strategy: batched (all answers in each step), interleaved (one answer a step, in turn), sequential.

@@ -9,6 +9,7 @@ from pathlib import Path
 from gguf import LlamaFileType
 
 from llama_gui.engine import native_library
+from llama_gui.engine.card_int4 import SAME_LEVELS
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.device import NetworkPart, Precision, Quantised
 from llama_gui.engine.fields import AGAIN, shown
@@ -112,6 +113,9 @@ class GgufModel:
     def number_bytes(self, part: NetworkPart, precision: Precision, rounded: RoundedBytes) -> float:
         """As plain numbers take, and where the weights stay as they are stored, of each type what it takes."""
         counts = self._numbers_of_kinds[part] or self._numbers_of_kinds["table"]
+        if precision.keeps_levels and part == "layers":
+            kept = (count * self._card_bytes(kind, precision, rounded) for (kind, _), count in counts.items())
+            return sum(kept) / counts.total()
         if not precision.as_stored or not counts:
             return rounded.number_bytes(part, precision)
         kept = (count * self._kept_bytes(*kind, precision, rounded) for kind, count in counts.items())
@@ -120,6 +124,11 @@ class GgufModel:
     @staticmethod
     def _kept_name(kind: str, precision: Precision) -> str:
         return "int4" if kind in FOUR_BITS and precision.quantised == "int4" else "int8"
+
+    @staticmethod
+    def _card_bytes(kind: str, precision: Precision, rounded: RoundedBytes) -> float:
+        has_four = precision.quantised == "int4" and kind in (*SAME_LEVELS, *FEWER_BITS)
+        return rounded.int4 if has_four else rounded.int8
 
     @classmethod
     def _kept_bytes(cls, kind: str, stays: bool, precision: Precision, rounded: RoundedBytes) -> float:

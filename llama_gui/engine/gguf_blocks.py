@@ -44,7 +44,7 @@ def _q5_1(blocks: Tensor) -> Tensor:
     return _fives(blocks[:, 4:8], blocks[:, 8:]).float() * half(blocks[:, :2]) + half(blocks[:, 2:4])
 
 
-def _scales_and_offsets(blocks: Tensor) -> tuple[Tensor, Tensor]:
+def scales_and_offsets(blocks: Tensor) -> tuple[Tensor, Tensor]:
     """The eight scales and offsets of a block of Q4_K or Q5_K, ``[count, 8, 1]`` each: six bits, packed in 12 bytes."""
     low, high, both = blocks[:, 4:8], blocks[:, 8:12], blocks[:, 12:16]
     scales = torch.cat((low & 63, both & 15 | low >> 2 & 48), -1)
@@ -56,13 +56,13 @@ def _scales_and_offsets(blocks: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _q4_k(blocks: Tensor) -> Tensor:
-    scales, offsets = _scales_and_offsets(blocks)
+    scales, offsets = scales_and_offsets(blocks)
     numbers = planes(blocks[:, 16:].unflatten(1, (4, 32)), 4).flatten(1, 2)
     return (numbers.float() * scales - offsets).flatten(1)
 
 
 def _q5_k(blocks: Tensor) -> Tensor:
-    scales, offsets = _scales_and_offsets(blocks)
+    scales, offsets = scales_and_offsets(blocks)
     fifth = planes(blocks[:, 16:48], 1)
     numbers = planes(blocks[:, 48:].unflatten(1, (4, 32)), 4).flatten(1, 2) | fifth << 4
     return (numbers.float() * scales - offsets).flatten(1)

@@ -12,6 +12,7 @@ not influence each other; but an answer has other bits when it is read again as 
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from typing import Protocol
 
@@ -20,10 +21,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine import int8_linear
+from llama_gui.engine.card_int4 import SAME_LEVELS
 from llama_gui.engine.card_kernels import CardKernels
-from llama_gui.engine.card_linear import CardInt8Linear, CardLinear
+from llama_gui.engine.card_linear import CardInt4Linear, CardInt8Linear, CardLinear
 from llama_gui.engine.device import Precision, byte_count
-from llama_gui.engine.gguf_blocks import FOUR_BITS
+from llama_gui.engine.gguf_blocks import FEWER_BITS, FOUR_BITS
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_linear import Int4Linear
 from llama_gui.engine.int4_linear import probe as probe_int4
@@ -213,19 +215,26 @@ class LinearFactory:
         self._kernels = kernels if self._is_on_cpu else None
         self._held, self._dtype = precision.held, precision.dtype
         self._has_torch_int8 = self._quantised is None or self._probe_int8(device)
-        self._columns = probe_int4() if self._quantised == "int4" and self._kernels is None else None
+        is_torchs = self._quantised == "int4" and self._kernels is None and self._is_on_cpu
+        self._columns = probe_int4() if is_torchs else None
         self._keeps_blocks = precision.as_stored and self._kernels is not None
+        self._keeps_levels = precision.keeps_levels
+        self._device = device
         # Blocks are only kept where it is known that expanding them to int8 is not faster.
         may_write_out = self._quantised == "int4" and not self._keeps_blocks
         self._writes_out = may_write_out and self._kernels is not None and is_faster_written_out(self._kernels)
 
     def takes_rows(self, width: int) -> bool:
         """Whether weights of `width` inputs go to `of_rows`, as they lie in the file, and not to a call of this."""
-        return self.takes_head_rows(width) or self._rounds_to_int4(width)
+        return self.takes_head_rows(width) or self._rounds_to_int4(width) or self._has_card_int4
 
     def _has_codes(self, width: int) -> bool:
         """Whether weights in bfloat16 are held as codes (`CodedPanels`)."""
         return self._held == torch.bfloat16 and self._kernels is not None and fits_panels(width)
+
+    @property
+    def _has_card_int4(self) -> bool:
+        return self._quantised == "int4" and self._card is not None
 
     def _rounds_to_int4(self, width: int) -> bool:
         return self._quantised == "int4" and self._kernels is not None and width % WIDTH_UNIT == 0
@@ -235,9 +244,12 @@ class LinearFactory:
 
         Our own kernels round them as they come, lay them out, or take them as they lie in the file.
         """
-        runs = [WeightRows.joined(list(run)) for _, run in groupby(weights, self._form)]
+        form, make = self._form, self._native
+        if self._card is not None:
+            form, make = self._card_form, partial(self._on_card, self._card)
+        runs = [WeightRows.joined(list(run)) for _, run in groupby(weights, form)]
         biases = [None for _ in runs] if bias is None else bias.split([run.out for run in runs])
-        parts = [self._native(run, its_bias) for run, its_bias in zip(runs, biases, strict=True)]
+        parts = [make(run, its_bias) for run, its_bias in zip(runs, biases, strict=True)]
         return parts[0] if len(parts) == 1 else StackedLinear(parts)
 
     def _stays(self, weight: WeightRows) -> bool:
@@ -254,6 +266,19 @@ class LinearFactory:
             return "bfloat16"
         is_finer = self._keeps_blocks and weight.kind not in FOUR_BITS
         return "int4" if self._rounds_to_int4(weight.width) and not is_finer else "int8"
+
+    def _card_form(self, weight: WeightRows) -> str:
+        """The same on a card: as levels of its kind, as "int4" or "int8"."""
+        if weight.width % GROUP == 0 and weight.kind in SAME_LEVELS:
+            return weight.kind
+        is_finer = self._keeps_levels and weight.kind not in FEWER_BITS
+        return "int8" if weight.width % GROUP or is_finer else "int4"
+
+    def _on_card(self, card: CardKernels, weight: WeightRows, bias: Tensor | None) -> Linear:
+        if self._card_form(weight) != "int8":
+            return CardInt4Linear(weight, bias, card, self._device)
+        parts = [part.to(self._device, self._dtype) for part in weight.parts]
+        return CardInt8Linear(torch.cat(parts), bias, card)
 
     def _native(self, weight: WeightRows, bias: Tensor | None) -> Linear:
         if self._kernels is None:
@@ -306,7 +331,7 @@ class LinearFactory:
         """A linear for `weight` ``[out, in]`` and `bias` ``[out]``, on the weight's device and in its dtype."""
         if self.takes_rows(weight.shape[1]):
             return self.of_rows([WeightRows.of(weight)], bias)
-        if self._quantised == "int4" and self._kernels is None and weight.shape[1] % GROUP == 0:
+        if self._quantised == "int4" and self._is_on_cpu and self._kernels is None and weight.shape[1] % GROUP == 0:
             return Int4Linear(weight, bias, self._columns)
         if self._quantised is not None:
             return self._int8(weight, bias)

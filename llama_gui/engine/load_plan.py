@@ -79,7 +79,8 @@ def _has_native_int8(precision: Precision, kernels: NativeKernels | None) -> boo
 def precision_of(model: ModelFiles, dtype: str, device: torch.device, kernels: NativeKernels | None) -> Precision:
     """How `dtype` has the weights of `model` held on `device`; see `resolve_precision`."""
     if kernels is None or model.stored is None:
-        return resolve_precision(dtype, device, has_kernels=kernels is not None)
+        stored = model.stored if device.type == "cuda" else None
+        return resolve_precision(dtype, device, has_kernels=kernels is not None, stored=stored)
     # Written out in eight bits and multiplied by torch's kernel, prompts are read much faster where that serves.
     keeps_blocks = model.config.fp8 is None and not is_faster_written_out(kernels)
     return resolve_precision(dtype, device, has_kernels=True, stored=model.stored, keeps_blocks=keeps_blocks)

@@ -67,6 +67,8 @@ class ModelFiles(Protocol):
 
         Beside experts that stay as they are, the other matrices have eight bits.
         """
+        if part == "layers" and precision.keeps_levels and self.config.stored_kind:
+            return rounded.int8  # a card has no kernel for its experts as they are
         if part != "layers" or not _keeps_experts(self.config, precision):
             return rounded.number_bytes(part, precision)
         share = expert_parameters(self.config) / layer_parameters(self.config)

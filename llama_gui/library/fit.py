@@ -50,8 +50,8 @@ _SCALE_BYTES = 4
 _TIGHT = 0.85
 """Above this share of what is free, other programs get into trouble first."""
 
-_DEVICES: dict[str, tuple[Device, ...]] = {"int8": ("cpu", "cuda"), "int4": ("cpu",)}
-"""Where quantised weights run; others run anywhere."""
+_DEVICES: dict[str, tuple[Device, ...]] = {"int8": ("cpu", "cuda"), "int4": ("cpu", "cuda")}
+"""Where quantised weights run, four bits on a card by our own kernels; others run anywhere."""
 
 _EFFICIENCY = {"float32": 0.6, "bfloat16": 0.5, "int8": 0.4, "int4": 0.31}
 """The part of the read bandwidth that torch's kernels reach while they write one token (tests/benchmarks/fit.py)."""
@@ -74,7 +74,8 @@ class Machine:
 
     `free` is of the device's own memory: of the card for "cuda", of the computer otherwise. `has_bfloat16`: the
     processor multiplies it itself. `has_tiles`: it has AMX, so that torch's kernels of eight bits and more are faster.
-    `has_kernels`: our own were compiled, and it can run them. `is_wide`: these have AVX-512 with VNNI.
+    `has_kernels`: our own were compiled, and it can run them; of a card: Triton is there. `is_wide`: these have AVX-512
+    with VNNI.
     """
 
     total: int
@@ -162,7 +163,7 @@ def choices(
     cache_dtype: str = "auto",
 ) -> tuple[Fit, ...]:
     """Every dtype that we offer on this device, the most exact first. `freed`, `cache_dtype`: see `estimate`."""
-    offered = [dtype for dtype in OFFERED_DTYPES if machine.device in _DEVICES.get(dtype, (machine.device,))]
+    offered = [dtype for dtype in OFFERED_DTYPES if _runs(dtype, machine)]
     return tuple(
         estimate(shape, machine, dtype, context=context, chats=chats, freed=freed, cache_dtype=cache_dtype)
         for dtype in offered
@@ -179,6 +180,12 @@ def best_choice(fits: Iterable[Fit], preferred: str) -> Fit:
     return max(running, key=lambda fit: fit.needed) if running else min(by_dtype.values(), key=lambda fit: fit.needed)
 
 
+def _runs(dtype: str, machine: Machine) -> bool:
+    if dtype == "int4" and machine.device == "cuda":
+        return machine.has_kernels
+    return machine.device in _DEVICES.get(dtype, (machine.device,))
+
+
 def resolve(dtype: str, machine: Machine, stored: str = "") -> str:
     """What "auto" is on this machine, as the engine takes it.
 
@@ -186,7 +193,7 @@ def resolve(dtype: str, machine: Machine, stored: str = "") -> str:
     """
     if dtype != "auto":
         return dtype
-    if stored in ("int4", "int8") and machine.device == "cpu" and machine.has_kernels:
+    if stored in ("int4", "int8") and machine.device != "mps" and machine.has_kernels:
         return stored
     if machine.device == "cpu":
         return "bfloat16" if machine.has_bfloat16 or machine.has_kernels else "float32"

@@ -5042,8 +5042,8 @@
         <translation>Chats in acht Bit (cache_dtype int8) gibt es nur auf der CPU. Nimm auto.</translation>
     </message>
     <message>
-        <source>dtype {0} runs on the CPU only. Use auto.</source>
-        <translation>Der Datentyp {0} läuft nur auf der CPU. Nimm auto.</translation>
+        <source>dtype {0} runs on the CPU and, with Triton, on NVIDIA cards only. Use auto.</source>
+        <translation>Der Datentyp {0} läuft nur auf der CPU und, mit Triton, auf Karten von NVIDIA. Nimm auto.</translation>
     </message>
     <message>
         <source>one of {0}</source>

@@ -6,6 +6,7 @@ about what a card's compiler makes of them: `test_on_card.py` is for that.
 
 import os
 
+import gguf
 import pytest
 import torch
 import torch.nn.functional as F
@@ -19,21 +20,30 @@ pytest.importorskip("triton", reason="Triton is for Linux")
 from llama_gui.engine import card_kernels, native_library
 from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_beside, attend_capped, causal_mask
 from llama_gui.engine.card_graph import CardGraphs, rows_for
+from llama_gui.engine.card_int4 import SAME_LEVELS, rounded, unpacked
 from llama_gui.engine.card_kernels import CardKernels, Places
-from llama_gui.engine.card_linear import CardInt8Linear, CardLinear
-from llama_gui.engine.device import torch_threads
+from llama_gui.engine.card_linear import CardInt4Linear, CardInt8Linear, CardLinear
+from llama_gui.engine.device import Precision, torch_threads
 from llama_gui.engine.gating import gated_rows
+from llama_gui.engine.gguf_blocks import block_shape, numbers_of
+from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.layers import RMSNorm
+from llama_gui.engine.linear import LinearFactory
 from llama_gui.engine.llama import Segment
 from llama_gui.engine.loading import load_model
+from llama_gui.engine.model_files import open_model
+from llama_gui.engine.network_loader import NetworkLoader
 from llama_gui.engine.ranking import RANKS, Ranker
 from llama_gui.engine.rotary import Turns, rotate
-from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES
+from llama_gui.engine.weight_rows import WeightRows
+from tests.fakes.gguf_files import write_gguf
+from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, write_tiny_llama
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in exp")  # NumPy's, of a sigmoid's far end
 
 KERNELS = CardKernels()
+CPU = torch.device("cpu")
 BLOCKS = AttentionBlocks(1, 1)
 PROMPT = torch.randint(0, 80, (400,), generator=torch.Generator().manual_seed(5)).tolist()
 
@@ -181,6 +191,66 @@ def test_wide_products_in_int8_of_a_row():
     close(linear(x), F.linear(x, linear.packed[0] * linear._scales.unsqueeze(1)))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+@pytest.mark.parametrize("rows", [1, 7, 40, 130])
+@pytest.mark.parametrize("groups", [3, 70])
+def test_products_in_int4(rows, groups, dtype):
+    width = GROUP * groups
+    weight, x, bias = (
+        numbers(*size, dtype=dtype, seed=n) for n, size in enumerate(((50, width), (rows, width), (50,)))
+    )
+    plain = plain_of(rounded(weight))
+    for offset in (None, bias):
+        linear = CardInt4Linear(WeightRows.of(weight), offset, KERNELS, CPU)
+        want = F.linear(x.float(), plain, None if offset is None else offset.float())
+        close(linear(x) / width**0.5, (want / width**0.5).to(dtype))
+
+
+def plain_of(levels):
+    """The numbers that they stand for ``[out, in]``."""
+    low, high = levels.levels & 15, levels.levels >> 4
+    numbers = torch.cat((low, high), 2) * levels.steps.float().unsqueeze(2) + levels.lows.float().unsqueeze(2)
+    return numbers.flatten(1) * levels.scales.unsqueeze(1)
+
+
+def test_four_bits_lose_little():
+    weight = numbers(40, 256)
+    lost = (plain_of(rounded(weight)) - weight).norm() / weight.norm()
+    cut = weight.unflatten(1, (-1, GROUP))
+    least, most = cut.amin(2, keepdim=True), cut.amax(2, keepdim=True)
+    step = (most - least) / 15
+    plainly = (((cut - least) / step).round() * step + least).flatten(1)
+    assert lost < 0.98 * (plainly - weight).norm() / weight.norm()
+    assert plain_of(rounded(torch.full((2, 64), -3.0))).eq(-3).all()
+    assert plain_of(rounded(torch.zeros(2, 64))).eq(0).all()
+
+
+@pytest.mark.parametrize("kind", SAME_LEVELS)
+def test_levels_of_a_file_stay(kind):
+    size, count = block_shape(kind)
+    blocks = torch.randint(256, (6, 512 // count, size), generator=torch.Generator().manual_seed(1)).to(torch.uint8)
+    factors = 1 if kind == "Q4_0" else 2
+    blocks[:, :, : 2 * factors] = numbers(6, 512 // count, factors, dtype=torch.float16).view(torch.uint8)
+    want = numbers_of(blocks.flatten(), kind).view(6, 512)
+    got = plain_of(unpacked(blocks.flatten(1), kind))
+    assert (got - want).norm() < 1e-3 * want.norm()
+
+
+def test_what_a_file_has_in_more_bits_has_eight():
+    files = {kind: numbers(8, 256).numpy() for kind in ("Q4_0", "Q8_0")}
+    blocks = {
+        kind: torch.from_numpy(gguf.quantize(weight, gguf.GGMLQuantizationType[kind])) for kind, weight in files.items()
+    }
+    rows = [WeightRows(8, 256, [numbers(8, 256)], kind, [some]) for kind, some in blocks.items()]
+    for keeps, kinds in ((True, [CardInt4Linear, CardInt8Linear]), (False, [CardInt4Linear, CardInt4Linear])):
+        precision = Precision(torch.float32, quantised="int4", keeps_levels=keeps, is_on_card=True)
+        linear = LinearFactory(precision, CPU, card=KERNELS).of_rows(rows, None)
+        assert [type(part) for part in linear.parts] == kinds
+        x = numbers(3, 256, seed=4)
+        want = F.linear(x, torch.cat([numbers_of(blocks["Q4_0"], "Q4_0").view(8, 256), numbers(8, 256)]))
+        assert (linear(x) - want).norm() < 0.15 * want.norm()
+
+
 # --- the network, with them in the place of torch's
 
 
@@ -198,6 +268,25 @@ def networks(tiny_folder, kernel_notes, monkeypatch):
         return made
 
     return load
+
+
+@pytest.mark.parametrize(("kind", "keeps_levels"), [("Q4_K", True), ("Q4_0", True), ("Q8_0", False)])
+@torch.inference_mode()
+def test_a_file_in_four_bits(monkeypatch, tmp_path, kind, keeps_levels):
+    """As on a card, but that float32 is on the CPU."""
+    sizes = {"hidden_size": 256, "intermediate_size": 256, "head_dim": 64, "num_hidden_layers": 2}
+    file = write_gguf(write_tiny_llama(tmp_path / "model", "llama-3.1", **sizes), tmp_path / "tiny.gguf", kind)
+    monkeypatch.setattr(card_kernels, "find", lambda device, head_dim: KERNELS)
+    want = load_model(file, dtype="float32", device="cpu").network
+    precision = Precision(torch.float32, quantised="int4", keeps_levels=keeps_levels, is_on_card=True)
+    model = open_model(file)
+    with model.weights() as checkpoint:
+        got = NetworkLoader(model.config, checkpoint, precision, CPU).load()
+    linears = {type(part) for linear in got.linears for part in getattr(linear, "parts", [linear])}
+    assert linears == {CardInt4Linear, CardInt8Linear}  # of eight bits is what is most sensitive: the vocabulary
+    made = [network.forward(drawn(conversations(network, (5, 30)))) for network in (got, want)]
+    lost = (made[0] - made[1]).norm() / made[1].norm()
+    assert lost < (0.1 if keeps_levels else 0.5)
 
 
 def conversations(network, lengths):

@@ -1,5 +1,6 @@
 """Devices, dtypes, threads and memory: of this machine, and of machines that we only play."""
 
+import importlib.util
 import os
 import platform
 import subprocess
@@ -114,15 +115,47 @@ def test_quantised_weights_have_the_best_activations_beside_them(machine, name):
     precision = device.resolve_precision(name, torch.device("cpu"))
     assert precision == device.Precision(torch.bfloat16, quantised=name)
     assert precision.name == name
-    with pytest.raises(UnsupportedModelError, match=f"{name} runs on the CPU (and CUDA )?only"):
+    with pytest.raises(UnsupportedModelError, match=f"{name} runs on the CPU and.* only"):
         device.resolve_precision(name, torch.device("mps"))
 
 
-def test_a_card_multiplies_eight_bits_and_not_four(machine):
+def test_a_card_multiplies_four_bits_only_by_our_kernels(machine, monkeypatch):
     machine()
+    monkeypatch.setattr(device, "has_card_kernels", lambda device: False)
     assert device.resolve_precision("int8", torch.device("cuda")) == device.Precision(torch.bfloat16, "int8")
-    with pytest.raises(UnsupportedModelError, match="int4 runs on the CPU only"):
+    with pytest.raises(UnsupportedModelError, match="int4 runs on the CPU and, with Triton, on NVIDIA cards only"):
         device.resolve_precision("int4", torch.device("cuda"))
+    assert device.resolve_precision("auto", torch.device("cuda"), stored="int4") == device.Precision(torch.bfloat16)
+
+
+@pytest.mark.parametrize(
+    ("name", "stored", "quantised", "keeps_levels"),
+    [
+        ("auto", "int4", "int4", True),
+        ("auto", "int8", "int8", True),
+        ("auto", None, None, False),
+        ("int4", None, "int4", False),
+        ("int4", "int8", "int4", False),
+        ("int8", "int4", "int8", False),
+        ("float16", "int4", None, False),
+    ],
+)
+def test_a_card_with_our_kernels_takes_what_a_file_holds(machine, monkeypatch, name, stored, quantised, keeps_levels):
+    machine()
+    monkeypatch.setattr(device, "has_card_kernels", lambda device: device.type == "cuda")
+    precision = device.resolve_precision(name, torch.device("cuda"), stored=stored)
+    assert (precision.quantised, precision.keeps_levels) == (quantised, keeps_levels)
+    assert precision.is_on_card == (quantised is not None)
+    reason = device.precision_reason(name, precision, torch.device("cuda"))
+    assert reason.startswith("The file holds") == (name == "auto" and quantised is not None)
+
+
+def test_kernels_for_cards_need_triton(monkeypatch):
+    there = importlib.util.find_spec("triton") is not None
+    assert device.has_card_kernels(torch.device("cuda")) == there
+    assert not device.has_card_kernels(torch.device("cpu"))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert not device.has_card_kernels(torch.device("cuda"))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +165,6 @@ def test_a_card_multiplies_eight_bits_and_not_four(machine):
         ("auto", "int8", "cpu", True, device.Precision(torch.float32, "int8", as_stored=True)),
         ("auto", None, "cpu", True, device.Precision(torch.float32, held=torch.bfloat16)),
         ("auto", "int4", "cpu", False, device.Precision(torch.float32)),
-        ("auto", "int4", "cuda", True, device.Precision(torch.bfloat16)),
         ("int4", "int4", "cpu", True, device.Precision(torch.float32, "int4", as_stored=True)),
         ("int4", "int8", "cpu", True, device.Precision(torch.float32, "int4")),
         ("int4", "int4", "cpu", False, device.Precision(torch.float32, "int4")),

@@ -7,6 +7,7 @@ The other tests need Qt, which a server with a card often lacks. These need neit
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from tests.fakes.gguf_files import write_gguf
@@ -64,14 +65,15 @@ def test_half_precision_is_about_as_exact_as_on_the_cpu(load, folder, shape, dty
     assert got.median() < 1.3 * theirs.median() + 1e-3
 
 
+@pytest.mark.parametrize(("dtype", "most"), [("int8", 0.08), ("int4", 0.4)])
 @pytest.mark.parametrize("shape", ["llama-3.2", "tinyllama", "qwen2", "qwen3", "gemma3"])
-def test_int8_is_close_to_exact_numbers(load, folder, shape):
+def test_few_bits_are_close_to_exact_numbers(load, folder, shape, dtype, most):
     where, ids = folder(shape), random_ids(200)
-    exact, got = load(where, "cpu").logits(ids), load(where, dtype="int8").logits(ids)
-    assert (got - exact).norm() / exact.norm() < 0.08
+    exact, got = load(where, "cpu").logits(ids), load(where, dtype=dtype).logits(ids)
+    assert (got - exact).norm() / exact.norm() < most
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "int4"])
 def test_what_is_written_in_recorded_steps_is_what_the_prompt_would_be(load, folder, dtype):
     """The logarithms of probabilities of an answer, and those of the same tokens read as a prompt."""
     engine = load(folder("llama-3.2"), dtype=dtype)
@@ -81,7 +83,23 @@ def test_what_is_written_in_recorded_steps_is_what_the_prompt_would_be(load, fol
     ids, got = ([getattr(output, name) for output in outputs] for name in ("token_id", "logprob"))
     logits = engine.logits([*prompt, *ids])[len(prompt) - 1 : -1].log_softmax(-1)
     want = logits.gather(1, torch.tensor(ids).unsqueeze(1))[:, 0]
-    assert (torch.tensor(got) - want).abs().max() < {"float32": 1e-3, "bfloat16": 0.2, "int8": 0.4}[dtype]
+    assert (torch.tensor(got) - want).abs().max() < {"float32": 1e-3, "bfloat16": 0.2, "int8": 0.4, "int4": 0.4}[dtype]
+
+
+def test_no_prompt_waits_for_a_plan(load, folder, monkeypatch):
+    """As cuDNN makes one for each new length of it."""
+    asked = []
+    attend = F.scaled_dot_product_attention
+
+    def noting(*args, **named):
+        asked.append(torch.backends.cuda.cudnn_sdp_enabled())
+        return attend(*args, **named)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", noting)
+    load(folder(), dtype="bfloat16").logits(random_ids(300))
+    assert asked
+    assert not any(asked)
+    assert torch.backends.cuda.cudnn_sdp_enabled()  # for others
 
 
 def test_chats_together_write_what_each_writes_alone(load, folder):
@@ -139,6 +157,18 @@ def test_a_gguf_file(load, tmp_path, kind):
     ids = random_ids(100)
     ours, theirs = load(file), load(file, "cpu")
     assert (ours.logits(ids) - theirs.logits(ids)).abs().max() < 2e-4
+
+
+def test_a_gguf_file_in_four_bits_stays_in_them(load, tmp_path):
+    sizes = {"hidden_size": 256, "intermediate_size": 512, "head_dim": 64}
+    file = write_gguf(write_tiny_llama(tmp_path / "model", "llama-3.1", **sizes), tmp_path / "model.gguf", "Q4_K")
+    ours, exact = load(file, dtype="auto"), load(file, "cpu")
+    assert ours.info.dtype == "int4"
+    assert ours.info.source.endswith("held as int4")
+    got, want = (engine.logits(random_ids(100)) for engine in (ours, exact))
+    assert (got - want).norm() / want.norm() < 0.05
+    request = GenerateRequest(token_ids=random_ids(40), max_tokens=50, ignore_eos=True, sampling=GREEDY)
+    assert len(ours.generate(request).token_ids) == 50
 
 
 def test_guesses_do_not_change_an_answer(load, folder):

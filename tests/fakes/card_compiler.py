@@ -14,8 +14,9 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from llama_gui.engine import card_programs
-from llama_gui.engine.card_kernels import TILES, CardKernels, Places
+from llama_gui.engine import card_int4_programs, card_programs
+from llama_gui.engine.card_int4 import rounded
+from llama_gui.engine.card_kernels import INT4_TILES, TILES, CardKernels, Places
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.rotary import Turns
 
@@ -24,6 +25,7 @@ TYPES = {
     torch.float16: "*fp16",
     torch.bfloat16: "*bf16",
     torch.int8: "*i8",
+    torch.uint8: "*u8",
     torch.int64: "*i64",
 }
 OPTIONS = ("num_warps", "num_stages")
@@ -51,7 +53,7 @@ class Recorder:
 
     def note(self, name: str, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """As Triton specialises: a 1 is a constant, and it is told what is divisible by 16."""
-        program = getattr(card_programs, name)
+        program = _program(name)
         given = {**dict(zip(program.arg_names, args, strict=False)), **named}
         options = tuple((key, given.pop(key)) for key in OPTIONS if key in given)
         signature, constants, aligned = [], [], []
@@ -67,6 +69,10 @@ class Recorder:
         self.launches.add(Launch(name, tuple(signature), tuple(constants), tuple(aligned), options))
 
 
+def _program(name: str) -> Any:
+    return getattr(card_programs, name, None) or getattr(card_int4_programs, name)
+
+
 def _kind(value: object) -> str:
     if isinstance(value, torch.Tensor):
         return TYPES[value.dtype]
@@ -77,7 +83,7 @@ def launches(dtype: torch.dtype) -> set[Launch]:
     """Those of networks in `dtype`: of each head size, and each tile."""
     recorder = Recorder()
     kernels = CardKernels()
-    kernels._programs = recorder
+    kernels._programs = kernels._int4_programs = recorder
     weight = torch.ones(2048)
     for of_weight in (weight, weight.to(dtype)):
         kernels.norm(torch.ones(3, 2048, dtype=dtype), of_weight, 1e-5, dtype)
@@ -97,6 +103,12 @@ def launches(dtype: torch.dtype) -> set[Launch]:
         for outs in (2048, 8192):
             levels, scales = torch.ones(outs, 2048, dtype=torch.int8), torch.ones(outs, dtype=dtype)
             kernels.multiply(torch.ones(rows, 2048, dtype=dtype), levels, scales, scales)
+    weights = [rounded(torch.ones(outs, 2048)) for outs in (2048, 8192)]
+    for weight in weights:
+        for rows in (1, *(int(min(most, 99)) for most, *_ in INT4_TILES), 999):
+            kernels.multiply_int4(
+                torch.ones(rows, 2048, dtype=dtype), weight, torch.ones(len(weight.levels), dtype=dtype)
+            )
     kernels.multiply_row(torch.ones(1, 2048, dtype=dtype), torch.ones(2048, 2048, dtype=dtype), None, None)
     return recorder.launches
 
@@ -104,7 +116,7 @@ def launches(dtype: torch.dtype) -> set[Launch]:
 def shared_bytes(launch: Launch, capability: int) -> int:
     """Compile it, and tell the memory that its programs share."""
     source = ASTSource(
-        getattr(card_programs, launch.name),
+        _program(launch.name),
         dict(launch.signature),
         dict(launch.constants),
         {(place,): [["tt.divisibility", 16]] for place in launch.aligned},

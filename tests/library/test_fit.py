@@ -118,7 +118,8 @@ def test_our_kernels_multiply_the_embedding_itself():
         "bfloat16",
     ]
     assert fit.resolve("auto", replace(OLDER, has_kernels=False), "int4") == "float32"
-    assert fit.resolve("auto", replace(OLDER, device="cuda"), "int4") == "bfloat16"
+    assert fit.resolve("auto", replace(OLDER, device="cuda"), "int4") == "int4"
+    assert fit.resolve("auto", replace(OLDER, device="cuda", has_kernels=False), "int4") == "bfloat16"
     assert fit.resolve("int8", OLDER, "int4") == "int8"
     plain = estimate(LLAMA_1B, OLDER, context=8192)
     panels = sum(-(-matrix.rows // PANEL_CHANNELS) for matrix in (*LLAMA_1B.matrices.elements(), LLAMA_1B.head))
@@ -168,10 +169,14 @@ def test_a_width_that_four_bits_do_not_come_in_has_eight():
     assert weight_bytes(odd, "int4", HERE) < weight_bytes(odd, "int8", HERE)
 
 
-def test_a_card_has_none_of_our_kernels():
+def test_a_card_takes_four_bits_only_with_our_kernels():
     card = Machine(8 * GB, 8 * GB, device="cuda", has_kernels=True, bandwidth=50e9)
     bare = replace(card, has_kernels=False)
-    assert choices(LLAMA_1B, card) == choices(LLAMA_1B, bare)
+    *others, four = choices(LLAMA_1B, card)
+    assert tuple(others) == choices(LLAMA_1B, bare)
+    assert four.dtype == "int4"
+    numbers, embedding = 1_235_814_400, 128256 * 2048
+    assert four.weights == pytest.approx((numbers - embedding) * 0.625 + 2 * embedding, rel=0.01)
 
 
 def test_the_numbers_of_a_known_model():
@@ -236,6 +241,7 @@ def test_a_card_holds_a_tied_matrix_once():
     card = Machine(8 * GB, 8 * GB, device="cuda")
     assert estimate(LLAMA_1B, card).weights == 2 * 1_235_814_400
     assert [found.dtype for found in choices(LLAMA_1B, card)] == ["float32", "bfloat16", "int8"]
+    assert "int4" in [found.dtype for found in choices(LLAMA_1B, replace(card, has_kernels=True))]
     apple = Machine(8 * GB, 8 * GB, device="mps")
     assert [found.dtype for found in choices(LLAMA_1B, apple)] == ["float32", "bfloat16"]
 

@@ -1,0 +1,88 @@
+"""Products of weights of four bits on NVIDIA cards, in Triton's language; see `card_programs`.
+
+`levels` are uint8 ``[outs, groups, 16]``: a byte has the level of one of the first sixteen inputs of a group of 32, and
+above it that of the one sixteen inputs on. A weight is ``(level * steps + lows) * scales``, with `steps` and `lows`
+``[outs, groups]`` and `scales` ``[outs]``.
+"""
+
+# ruff: noqa: ANN001, ANN201, N803
+# pyright: reportAssignmentType=false, reportOperatorIssue=false
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def multiplied_row_int4(
+    x, levels, steps, lows, scales, bias, out, outs, groups,
+    OUTS: tl.constexpr, GROUPS: tl.constexpr, HAS_BIAS: tl.constexpr,
+):  # fmt: skip
+    """Some outputs of ``x W^T + bias`` for one row."""
+    of = tl.program_id(0) * OUTS + tl.arange(0, OUTS)
+    group, place = tl.arange(0, GROUPS), tl.arange(0, 16)
+    has_out = of < outs
+    row = of.to(tl.int64) * groups
+    sums = tl.zeros([OUTS, GROUPS, 16], tl.float32)
+    for start in range(0, groups, GROUPS):
+        at = start + group
+        inside = at < groups
+        first = x + at[:, None] * 32 + place
+        low = tl.load(first, inside[:, None], 0.0).to(tl.float32)
+        high = tl.load(first + 16, inside[:, None], 0.0).to(tl.float32)
+        here = has_out[:, None] & inside
+        step = tl.load(steps + row[:, None] + at, here, 0.0).to(tl.float32)
+        least = tl.load(lows + row[:, None] + at, here, 0.0).to(tl.float32)
+        both = tl.load(levels + (row[:, None] + at)[:, :, None] * 16 + place, here[:, :, None], 0)
+        made = (both & 15).to(tl.float32) * low + (both >> 4).to(tl.float32) * high
+        sums += made * step[:, :, None] + (low + high) * least[:, :, None]
+    made = tl.sum(tl.sum(sums, 2), 1) * tl.load(scales + of, has_out, 0.0).to(tl.float32)
+    if HAS_BIAS:
+        made += tl.load(bias + of, has_out, 0.0).to(tl.float32)
+    tl.store(out + of, made.to(out.dtype.element_ty), has_out)
+
+
+@triton.jit(do_not_specialize=["rows"])
+def multiplied_int4(
+    x, levels, steps, lows, scales, bias, out, rows, outs, groups, x_row, out_row,
+    ROWS: tl.constexpr, OUTS: tl.constexpr, GROUPS: tl.constexpr, HAS_BIAS: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """A tile of ``x W^T + bias``."""
+    at, of = tl.program_id(1) * ROWS + tl.arange(0, ROWS), tl.program_id(0) * OUTS + tl.arange(0, OUTS)
+    group, place, inner = tl.arange(0, GROUPS), tl.arange(0, 16), tl.arange(0, GROUPS * 16)
+    has_row, has_out = at < rows, of < outs
+    row = of.to(tl.int64) * groups
+    x += at[:, None].to(tl.int64) * x_row + inner // 16 * 32 + inner % 16
+    total = tl.zeros([ROWS, OUTS], tl.float32)
+    for start in range(0, groups, GROUPS):
+        has_input = has_row[:, None] & (inner // 16 < groups - start)
+        low = tl.load(x + start * 32, has_input, 0.0)
+        high = tl.load(x + start * 32 + 16, has_input, 0.0)
+        here = has_out[:, None] & (group < groups - start)
+        of_group = row[:, None] + start + group
+        step = tl.load(steps + of_group, here, 0.0).to(tl.float32)[:, :, None]
+        least = tl.load(lows + of_group, here, 0.0).to(tl.float32)[:, :, None]
+        both = tl.load(levels + of_group[:, :, None] * 16 + place, here[:, :, None], 0)
+        some = tl.reshape(((both & 15).to(tl.float32) * step + least).to(x.dtype.element_ty), [OUTS, GROUPS * 16])
+        total = tl.dot(low, tl.trans(some), total, input_precision=PRECISION)
+        some = tl.reshape(((both >> 4).to(tl.float32) * step + least).to(x.dtype.element_ty), [OUTS, GROUPS * 16])
+        total = tl.dot(high, tl.trans(some), total, input_precision=PRECISION)
+    made = total * tl.load(scales + of, has_out, 0.0).to(tl.float32)
+    if HAS_BIAS:
+        made += tl.load(bias + of, has_out, 0.0).to(tl.float32)
+    target = out + at[:, None].to(tl.int64) * out_row + of
+    tl.store(target, made.to(out.dtype.element_ty), has_row[:, None] & has_out)
+
+
+@triton.jit
+def widened_int4(levels, steps, lows, scales, out, groups, GROUPS: tl.constexpr):
+    """Some groups of an output's weights, as plain numbers: `out` ``[outs, groups * 32]``."""
+    of = tl.program_id(0).to(tl.int64)
+    at, place = tl.program_id(1) * GROUPS + tl.arange(0, GROUPS), tl.arange(0, 16)
+    inside = at < groups
+    scale = tl.load(scales + of).to(tl.float32)
+    step = tl.load(steps + of * groups + at, inside, 0.0).to(tl.float32)[:, None] * scale
+    least = tl.load(lows + of * groups + at, inside, 0.0).to(tl.float32)[:, None] * scale
+    both = tl.load(levels + (of * groups + at)[:, None] * 16 + place, inside[:, None], 0)
+    target = out + (of * groups + at)[:, None] * 32 + place
+    tl.store(target, ((both & 15).to(tl.float32) * step + least).to(out.dtype.element_ty), inside[:, None])
+    tl.store(target + 16, ((both >> 4).to(tl.float32) * step + least).to(out.dtype.element_ty), inside[:, None])
