@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.card_int4 import CardLevels
+from llama_gui.engine.device import has_card_kernels
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, GELU_SLOPE, Gate
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.rotary import Turns
@@ -294,7 +295,7 @@ def _warps(width: int) -> int:
 
 def find(device: torch.device, head_dim: int) -> CardKernels | None:
     """Our kernels, where `device` is a card that they run on; None: torch does it all."""
-    if device.type != "cuda" or torch.version.hip is not None or head_dim > _MOST_DIM:
+    if not has_card_kernels(device) or head_dim > _MOST_DIM:
         return None
     kernels = None
     try:

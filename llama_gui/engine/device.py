@@ -99,7 +99,7 @@ class Precision:
     `held`: the dtype in which weights stay in memory where it differs from `dtype`: our own kernels multiply weights in
     half precision by float32 rows.
     `as_stored`: weights that a GGUF file holds in blocks which our own kernels multiply stay as they are.
-    `keeps_levels`: on a card, that lays them out anew, their levels do. `is_on_card`: it has kernels of ours.
+    `keeps_levels`: on a card, that lays them out anew, their levels do.
     """
 
     dtype: torch.dtype
@@ -107,7 +107,6 @@ class Precision:
     held: torch.dtype | None = None
     as_stored: bool = False
     keeps_levels: bool = False
-    is_on_card: bool = False
 
     @property
     def name(self) -> str:
@@ -126,6 +125,9 @@ class Precision:
         With weights rounded to eight bits, more precision would be of no use there.
         """
         return torch.bfloat16 if self.quantised and self.dtype == torch.float32 else self.table_dtype
+
+
+_OLDEST_CARD = (7, 5)
 
 
 def resolve_precision(
@@ -150,23 +152,28 @@ def resolve_precision(
     if name not in DTYPES:
         raise InvalidRequestError("dtype", name, f"one of {', '.join(DTYPES)}")
     has_kernels = has_kernels and device.type == "cpu"
-    is_on_card = has_card_kernels(device)
-    if name == "auto" and (has_kernels or is_on_card) and stored is not None:
+    has_card = has_card_kernels(device)
+    if name == "auto" and (has_kernels or has_card) and stored is not None:
         name = stored
     if name not in ("int8", "int4"):
         return _plain_precision(name, device, has_kernels)
-    if device.type != "cpu" and not is_on_card and (name, device.type) != ("int8", "cuda"):
+    if device.type != "cpu" and not has_card and (name, device.type) != ("int8", "cuda"):
         where = "the CPU and CUDA" if name == "int8" else "the CPU and, with Triton, on NVIDIA cards"
         raise UnsupportedModelError(f"dtype {name} runs on {where} only. Use auto.")
-    if is_on_card:
-        return Precision(_best_dtype(device), quantised=name, keeps_levels=stored == name, is_on_card=True)
+    if has_card:
+        return Precision(_best_dtype(device), quantised=name, keeps_levels=stored == name)
     dtype = torch.float32 if has_kernels and not has_tiles() else _best_dtype(device)
     return Precision(dtype, quantised=name, as_stored=has_kernels and keeps_blocks and stored == name)
 
 
 def has_card_kernels(device: torch.device) -> bool:
-    """Whether there can be kernels of ours for `device`, an NVIDIA card: they are in Triton."""
-    return device.type == "cuda" and torch.version.hip is None and importlib.util.find_spec("triton") is not None
+    """Whether there should be kernels of ours for `device`, an NVIDIA card since Turing: they are in Triton.
+
+    Where Triton cannot compile them, for want of a C compiler, weights of four bits have eight.
+    """
+    if device.type != "cuda" or torch.version.hip is not None or importlib.util.find_spec("triton") is None:
+        return False
+    return torch.cuda.is_available() and torch.cuda.get_device_capability(device) >= _OLDEST_CARD
 
 
 def _plain_precision(name: str, device: torch.device, has_kernels: bool) -> Precision:

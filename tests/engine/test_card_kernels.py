@@ -243,7 +243,7 @@ def test_what_a_file_has_in_more_bits_has_eight():
     }
     rows = [WeightRows(8, 256, [numbers(8, 256)], kind, [some]) for kind, some in blocks.items()]
     for keeps, kinds in ((True, [CardInt4Linear, CardInt8Linear]), (False, [CardInt4Linear, CardInt4Linear])):
-        precision = Precision(torch.float32, quantised="int4", keeps_levels=keeps, is_on_card=True)
+        precision = Precision(torch.float32, quantised="int4", keeps_levels=keeps)
         linear = LinearFactory(precision, CPU, card=KERNELS).of_rows(rows, None)
         assert [type(part) for part in linear.parts] == kinds
         x = numbers(3, 256, seed=4)
@@ -278,7 +278,7 @@ def test_a_file_in_four_bits(monkeypatch, tmp_path, kind, keeps_levels):
     file = write_gguf(write_tiny_llama(tmp_path / "model", "llama-3.1", **sizes), tmp_path / "tiny.gguf", kind)
     monkeypatch.setattr(card_kernels, "find", lambda device, head_dim: KERNELS)
     want = load_model(file, dtype="float32", device="cpu").network
-    precision = Precision(torch.float32, quantised="int4", keeps_levels=keeps_levels, is_on_card=True)
+    precision = Precision(torch.float32, quantised="int4", keeps_levels=keeps_levels)
     model = open_model(file)
     with model.weights() as checkpoint:
         got = NetworkLoader(model.config, checkpoint, precision, CPU).load()

@@ -26,6 +26,7 @@ def machine(monkeypatch):
         monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: gpu_bf16)
         monkeypatch.setattr(torch.cuda, "mem_get_info", lambda gpu: (6 * GB, 24 * GB))
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda gpu: (9, 0))
         monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
         monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: bf16, raising=False)
         monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx, raising=False)
@@ -145,17 +146,24 @@ def test_a_card_with_our_kernels_takes_what_a_file_holds(machine, monkeypatch, n
     monkeypatch.setattr(device, "has_card_kernels", lambda device: device.type == "cuda")
     precision = device.resolve_precision(name, torch.device("cuda"), stored=stored)
     assert (precision.quantised, precision.keeps_levels) == (quantised, keeps_levels)
-    assert precision.is_on_card == (quantised is not None)
     reason = device.precision_reason(name, precision, torch.device("cuda"))
     assert reason.startswith("The file holds") == (name == "auto" and quantised is not None)
 
 
-def test_kernels_for_cards_need_triton(monkeypatch):
-    there = importlib.util.find_spec("triton") is not None
-    assert device.has_card_kernels(torch.device("cuda")) == there
+def test_kernels_for_cards_need_triton_and_a_card_since_turing(monkeypatch):
+    card, found = torch.device("cuda"), {"triton": object()}
+    monkeypatch.setattr(torch.version, "hip", None)
+    monkeypatch.setattr(importlib.util, "find_spec", found.get)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
+    assert device.has_card_kernels(card)
     assert not device.has_card_kernels(torch.device("cpu"))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert not device.has_card_kernels(torch.device("cuda"))
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (6, 1))
+    assert not device.has_card_kernels(card)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
+    assert device.has_card_kernels(card)
+    found.clear()
+    assert not device.has_card_kernels(card)
 
 
 @pytest.mark.parametrize(
