@@ -1,7 +1,8 @@
 """Weights of four bits as cards have them: sixteen levels in each group of 32, which share a step and a low.
 
-Of GGUF's kinds in which a weight is a level times a step and an offset, the levels stay as they are. Other weights are
-rounded to the nearest of levels that are found for each group.
+Of GGUF's kinds in which a weight is a level times a step and an offset, the levels stay as they are, and so do the
+floats of four bits of MXFP4, as gpt-oss has them. Other weights are rounded to the nearest of levels that are found for
+each group.
 """
 
 from dataclasses import dataclass
@@ -10,11 +11,15 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.gguf_bits import half, planes
-from llama_gui.engine.gguf_blocks import scales_and_offsets
+from llama_gui.engine.gguf_blocks import mxfp4_scales, scales_and_offsets
 from llama_gui.engine.int4_levels import GROUP
 
-SAME_LEVELS = ("Q4_K", "Q4_0", "Q4_1")
+SAME_LEVELS = ("Q4_K", "Q4_0", "Q4_1", "MXFP4")
 """Kinds of blocks whose levels stay."""
+
+LEVEL_BYTES = 0.5 + 4 / GROUP
+CODE_BYTES = 0.5 + 2 / GROUP
+"""Of a number in levels, with steps and lows; and in MXFP4, without lows."""
 
 _TOP = 15
 _CUT_SPREADS = (0.93, 0.86)
@@ -26,13 +31,15 @@ class CardLevels:
     """Some output channels: a weight is ``(level * step + low) * scale``.
 
     `levels` are uint8 ``[out, groups, 16]``, where a byte has two of a group, sixteen inputs apart; `steps` and `lows`
-    float16 ``[out, groups]``, at most 1; `scales` float32 ``[out]``.
+    float16 ``[out, groups]``, at most 1; `scales` float32 ``[out]``. `is_coded`: levels are the numbers of MXFP4, and
+    `lows` are of no groups.
     """
 
     levels: Tensor
     steps: Tensor
     lows: Tensor
     scales: Tensor
+    is_coded: bool = False
 
     @classmethod
     def of(cls, levels: Tensor, steps: Tensor, lows: Tensor) -> "CardLevels":
@@ -50,6 +57,7 @@ class CardLevels:
             torch.cat([part.steps for part in parts]),
             torch.cat([part.lows for part in parts]),
             torch.cat([part.scales for part in parts]),
+            parts[0].is_coded,
         )
 
     @property
@@ -91,8 +99,18 @@ def unpacked(blocks: Tensor, kind: str) -> CardLevels:
         steps, offsets = scales_and_offsets(each)
         levels = planes(each[:, 16:].unflatten(1, (4, 32)), 4)
         return CardLevels.of(levels.reshape(out, -1, GROUP), steps.reshape(out, -1), -offsets.reshape(out, -1))
+    if kind == "MXFP4":
+        return _coded(blocks.reshape(out, -1, 17))
     each = blocks.reshape(-1, 18 if kind == "Q4_0" else 20)
     steps = half(each[:, :2])
     lows = -8 * steps if kind == "Q4_0" else half(each[:, 2:4])
     levels = planes(each[:, -16:], 4).flatten(1)
     return CardLevels.of(levels.reshape(out, -1, GROUP), steps.view(out, -1), lows.view(out, -1))
+
+
+def _coded(blocks: Tensor) -> CardLevels:
+    """Those of MXFP4 ``[out, groups, 17]``: their steps are powers of two, which half precision has exactly."""
+    steps = mxfp4_scales(blocks[:, :, 0])
+    scales = steps.amax(1).clamp(min=torch.finfo(torch.float32).tiny)
+    parts = (steps / scales.unsqueeze(1)).half()
+    return CardLevels(blocks[:, :, 1:].contiguous(), parts, parts[:, :0], scales, is_coded=True)

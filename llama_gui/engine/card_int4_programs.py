@@ -2,10 +2,11 @@
 
 `levels` are uint8 ``[outs, groups, 16]``: a byte has the level of one of the first sixteen inputs of a group of 32, and
 above it that of the one sixteen inputs on. A weight is ``(level * steps + lows) * scales``, with `steps` and `lows`
-``[outs, groups]`` and `scales` ``[outs]``.
+``[outs, groups]`` and `scales` ``[outs]``. `CODED`: levels are floats of four bits (e2m1, as MXFP4 has them, twice as
+large), and there are no lows.
 """
 
-# ruff: noqa: ANN001, ANN201, N803
+# ruff: noqa: ANN001, ANN201, ANN202, N803
 # pyright: reportAssignmentType=false, reportOperatorIssue=false
 
 import triton
@@ -13,9 +14,20 @@ import triton.language as tl
 
 
 @triton.jit
+def _numbers(levels, CODED: tl.constexpr):
+    if CODED:
+        size = (levels & 7).to(tl.int32)
+        size += tl.maximum(size - 4, 0) + 2 * tl.maximum(size - 6, 0)  # 0, 1, 2, 3, 4, 6, 8, 12
+        numbers = tl.where(levels >= 8, -size, size).to(tl.float32)
+    else:
+        numbers = levels.to(tl.float32)
+    return numbers
+
+
+@triton.jit
 def multiplied_row_int4(
     x, levels, steps, lows, scales, bias, out, outs, groups,
-    OUTS: tl.constexpr, GROUPS: tl.constexpr, HAS_BIAS: tl.constexpr,
+    OUTS: tl.constexpr, GROUPS: tl.constexpr, CODED: tl.constexpr, HAS_BIAS: tl.constexpr,
 ):  # fmt: skip
     """Some outputs of ``x W^T + bias`` for one row."""
     of = tl.program_id(0) * OUTS + tl.arange(0, OUTS)
@@ -31,10 +43,11 @@ def multiplied_row_int4(
         high = tl.load(first + 16, inside[:, None], 0.0).to(tl.float32)
         here = has_out[:, None] & inside
         step = tl.load(steps + row[:, None] + at, here, 0.0).to(tl.float32)
-        least = tl.load(lows + row[:, None] + at, here, 0.0).to(tl.float32)
         both = tl.load(levels + (row[:, None] + at)[:, :, None] * 16 + place, here[:, :, None], 0)
-        made = (both & 15).to(tl.float32) * low + (both >> 4).to(tl.float32) * high
-        sums += made * step[:, :, None] + (low + high) * least[:, :, None]
+        sums += (_numbers(both & 15, CODED) * low + _numbers(both >> 4, CODED) * high) * step[:, :, None]
+        if not CODED:
+            least = tl.load(lows + row[:, None] + at, here, 0.0).to(tl.float32)
+            sums += (low + high) * least[:, :, None]
     made = tl.sum(tl.sum(sums, 2), 1) * tl.load(scales + of, has_out, 0.0).to(tl.float32)
     if HAS_BIAS:
         made += tl.load(bias + of, has_out, 0.0).to(tl.float32)
@@ -44,7 +57,8 @@ def multiplied_row_int4(
 @triton.jit(do_not_specialize=["rows"])
 def multiplied_int4(
     x, levels, steps, lows, scales, bias, out, rows, outs, groups, x_row, out_row,
-    ROWS: tl.constexpr, OUTS: tl.constexpr, GROUPS: tl.constexpr, HAS_BIAS: tl.constexpr, PRECISION: tl.constexpr,
+    ROWS: tl.constexpr, OUTS: tl.constexpr, GROUPS: tl.constexpr, CODED: tl.constexpr, HAS_BIAS: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):  # fmt: skip
     """A tile of ``x W^T + bias``."""
     at, of = tl.program_id(1) * ROWS + tl.arange(0, ROWS), tl.program_id(0) * OUTS + tl.arange(0, OUTS)
@@ -60,11 +74,15 @@ def multiplied_int4(
         here = has_out[:, None] & (group < groups - start)
         of_group = row[:, None] + start + group
         step = tl.load(steps + of_group, here, 0.0).to(tl.float32)[:, :, None]
-        least = tl.load(lows + of_group, here, 0.0).to(tl.float32)[:, :, None]
         both = tl.load(levels + of_group[:, :, None] * 16 + place, here[:, :, None], 0)
-        some = tl.reshape(((both & 15).to(tl.float32) * step + least).to(x.dtype.element_ty), [OUTS, GROUPS * 16])
+        first, second = _numbers(both & 15, CODED) * step, _numbers(both >> 4, CODED) * step
+        if not CODED:
+            least = tl.load(lows + of_group, here, 0.0).to(tl.float32)[:, :, None]
+            first += least
+            second += least
+        some = tl.reshape(first.to(x.dtype.element_ty), [OUTS, GROUPS * 16])
         total = tl.dot(low, tl.trans(some), total, input_precision=PRECISION)
-        some = tl.reshape(((both >> 4).to(tl.float32) * step + least).to(x.dtype.element_ty), [OUTS, GROUPS * 16])
+        some = tl.reshape(second.to(x.dtype.element_ty), [OUTS, GROUPS * 16])
         total = tl.dot(high, tl.trans(some), total, input_precision=PRECISION)
     made = total * tl.load(scales + of, has_out, 0.0).to(tl.float32)
     if HAS_BIAS:
@@ -74,15 +92,19 @@ def multiplied_int4(
 
 
 @triton.jit
-def widened_int4(levels, steps, lows, scales, out, groups, GROUPS: tl.constexpr):
+def widened_int4(levels, steps, lows, scales, out, groups, GROUPS: tl.constexpr, CODED: tl.constexpr):
     """Some groups of an output's weights, as plain numbers: `out` ``[outs, groups * 32]``."""
     of = tl.program_id(0).to(tl.int64)
     at, place = tl.program_id(1) * GROUPS + tl.arange(0, GROUPS), tl.arange(0, 16)
     inside = at < groups
     scale = tl.load(scales + of).to(tl.float32)
     step = tl.load(steps + of * groups + at, inside, 0.0).to(tl.float32)[:, None] * scale
-    least = tl.load(lows + of * groups + at, inside, 0.0).to(tl.float32)[:, None] * scale
     both = tl.load(levels + (of * groups + at)[:, None] * 16 + place, inside[:, None], 0)
+    first, second = _numbers(both & 15, CODED) * step, _numbers(both >> 4, CODED) * step
+    if not CODED:
+        least = tl.load(lows + of * groups + at, inside, 0.0).to(tl.float32)[:, None] * scale
+        first += least
+        second += least
     target = out + (of * groups + at)[:, None] * 32 + place
-    tl.store(target, ((both & 15).to(tl.float32) * step + least).to(out.dtype.element_ty), inside[:, None])
-    tl.store(target + 16, ((both >> 4).to(tl.float32) * step + least).to(out.dtype.element_ty), inside[:, None])
+    tl.store(target, first.to(out.dtype.element_ty), inside[:, None])
+    tl.store(target + 16, second.to(out.dtype.element_ty), inside[:, None])

@@ -202,15 +202,16 @@ class CardKernels:
         if rows == 1:
             self._int4_programs.multiplied_row_int4[(-(-outs // INT4_ROW.outs),)](
                 x, *weight.tensors, offsets, out, outs, groups,
-                OUTS=INT4_ROW.outs, GROUPS=INT4_ROW.inner, HAS_BIAS=bias is not None, num_warps=INT4_ROW.warps,
+                OUTS=INT4_ROW.outs, GROUPS=INT4_ROW.inner, CODED=weight.is_coded, HAS_BIAS=bias is not None,
+                num_warps=INT4_ROW.warps,
             )  # fmt: skip
             return out
         tile = tile_for(rows, outs, INT4_TILES)
         grid = (-(-outs // tile.outs), -(-rows // tile.rows))
         self._int4_programs.multiplied_int4[grid](
             x, *weight.tensors, offsets, out, rows, outs, groups, x.stride(0), out.stride(0),
-            ROWS=tile.rows, OUTS=tile.outs, GROUPS=tile.inner, HAS_BIAS=bias is not None, PRECISION="ieee",
-            num_warps=tile.warps, num_stages=tile.stages,
+            ROWS=tile.rows, OUTS=tile.outs, GROUPS=tile.inner, CODED=weight.is_coded, HAS_BIAS=bias is not None,
+            PRECISION="ieee", num_warps=tile.warps, num_stages=tile.stages,
         )  # fmt: skip
         return out
 
@@ -223,7 +224,7 @@ class CardKernels:
             some = [part[first : first + at_once] for part in weight.tensors]
             wide = x.new_empty(len(some[0]), groups * GROUP)
             self._int4_programs.widened_int4[(len(wide), -(-groups // _WIDENED_GROUPS))](
-                *some, wide, groups, GROUPS=_WIDENED_GROUPS
+                *some, wide, groups, GROUPS=_WIDENED_GROUPS, CODED=weight.is_coded
             )
             offset = None if bias is None else bias[first : first + at_once]
             out[:, first : first + at_once] = F.linear(x, wide, offset)

@@ -9,7 +9,7 @@ from pathlib import Path
 from gguf import LlamaFileType
 
 from llama_gui.engine import native_library
-from llama_gui.engine.card_int4 import SAME_LEVELS
+from llama_gui.engine.card_int4 import CODE_BYTES, LEVEL_BYTES, SAME_LEVELS
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.device import NetworkPart, Precision, Quantised
 from llama_gui.engine.fields import AGAIN, shown
@@ -127,8 +127,9 @@ class GgufModel:
 
     @staticmethod
     def _card_bytes(kind: str, precision: Precision, rounded: RoundedBytes) -> float:
-        has_four = precision.quantised == "int4" and kind in (*SAME_LEVELS, *FEWER_BITS)
-        return rounded.int4 if has_four else rounded.int8
+        if precision.quantised != "int4" or kind not in (*SAME_LEVELS, *FEWER_BITS):
+            return rounded.int8
+        return CODE_BYTES if kind == "MXFP4" else LEVEL_BYTES
 
     @classmethod
     def _kept_bytes(cls, kind: str, stays: bool, precision: Precision, rounded: RoundedBytes) -> float:

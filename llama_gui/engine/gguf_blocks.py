@@ -114,10 +114,15 @@ def _iq4_xs(blocks: Tensor) -> Tensor:
     return (_listed(planes(blocks[:, 8:].unflatten(1, (8, 16)), 4).flatten(2)) * factors.unsqueeze(-1)).flatten(1)
 
 
+def mxfp4_scales(exponents: Tensor) -> Tensor:
+    """Half of two to the power of the exponents of MXFP4's blocks, uint8 of any shape, as float32."""
+    wide = exponents.int()
+    return torch.where(wide < 2, 0x00200000 << wide, wide - 1 << 23).view(torch.float32)
+
+
 def _mxfp4(blocks: Tensor) -> Tensor:
-    exponents = blocks[:, :1].int()
-    bits = torch.where(exponents < 2, 0x00200000 << exponents, exponents - 1 << 23)
-    return _listed(planes(blocks[:, 1:], 4).flatten(1), MXFP4_NUMBERS) * bits.view(torch.float32)
+    numbers = _listed(planes(blocks[:, 1:], 4).flatten(1), MXFP4_NUMBERS)
+    return numbers * mxfp4_scales(blocks[:, :1])
 
 
 def _by_the_package(name: str) -> Callable[[Tensor], Tensor]:

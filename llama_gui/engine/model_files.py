@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+from llama_gui.engine.card_int4 import CODE_BYTES
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
 from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
@@ -67,12 +68,11 @@ class ModelFiles(Protocol):
 
         Beside experts that stay as they are, the other matrices have eight bits.
         """
-        if part == "layers" and precision.keeps_levels and self.config.stored_kind:
-            return rounded.int8  # a card has no kernel for its experts as they are
         if part != "layers" or not _keeps_experts(self.config, precision):
             return rounded.number_bytes(part, precision)
         share = expert_parameters(self.config) / layer_parameters(self.config)
-        return share * block_bytes(self.config.stored_kind) + (1 - share) * rounded.int8
+        kept = CODE_BYTES if precision.keeps_levels else block_bytes(self.config.stored_kind)
+        return share * kept + (1 - share) * rounded.int8
 
     def source(self, precision: Precision) -> str:
         """What the files are and what is done to them, for people; "" where the window shows it anyway."""
@@ -185,4 +185,5 @@ def _only_gguf(folder: Path) -> Path | None:
 def _keeps_experts(config: NetworkConfig, precision: Precision) -> bool:
     """Whether experts lie in memory as they are stored."""
     widths = (config.hidden_size, *([] if config.experts is None else [config.experts.inner]))
-    return precision.as_stored and all(stays_as_it_is(config.stored_kind, width) for width in widths)
+    keeps = precision.as_stored or precision.keeps_levels
+    return keeps and all(stays_as_it_is(config.stored_kind, width) for width in widths)

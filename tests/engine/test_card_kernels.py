@@ -20,12 +20,12 @@ pytest.importorskip("triton", reason="Triton is for Linux")
 from llama_gui.engine import card_kernels, native_library
 from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_beside, attend_capped, causal_mask
 from llama_gui.engine.card_graph import CardGraphs, rows_for
-from llama_gui.engine.card_int4 import SAME_LEVELS, rounded, unpacked
+from llama_gui.engine.card_int4 import CODE_BYTES, SAME_LEVELS, rounded, unpacked
 from llama_gui.engine.card_kernels import CardKernels, Places
 from llama_gui.engine.card_linear import CardInt4Linear, CardInt8Linear, CardLinear
 from llama_gui.engine.device import Precision, torch_threads
 from llama_gui.engine.gating import gated_rows
-from llama_gui.engine.gguf_blocks import block_shape, numbers_of
+from llama_gui.engine.gguf_blocks import MXFP4_NUMBERS, block_shape, numbers_of
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.layers import RMSNorm
@@ -208,9 +208,25 @@ def test_products_in_int4(rows, groups, dtype):
 
 def plain_of(levels):
     """The numbers that they stand for ``[out, in]``."""
-    low, high = levels.levels & 15, levels.levels >> 4
-    numbers = torch.cat((low, high), 2) * levels.steps.float().unsqueeze(2) + levels.lows.float().unsqueeze(2)
+    numbers = torch.cat((levels.levels & 15, levels.levels >> 4), 2)
+    if levels.is_coded:
+        numbers = torch.tensor(MXFP4_NUMBERS)[numbers.int()] * levels.steps.float().unsqueeze(2)
+    else:
+        numbers = numbers * levels.steps.float().unsqueeze(2) + levels.lows.float().unsqueeze(2)
     return numbers.flatten(1) * levels.scales.unsqueeze(1)
+
+
+@pytest.mark.parametrize("rows", [1, 20, 130])
+def test_products_in_mxfp4(rows):
+    """On several groups' worth of exponents, as far apart as they are in no model."""
+    weight = torch.randint(256, (20, 3, 17), generator=torch.Generator().manual_seed(1)).to(torch.uint8)
+    weight[:, :, 0] = 120 + weight[:, :, 0] % 16
+    whole = numbers_of(weight.flatten(), "MXFP4").view(20, 96)
+    linear = CardInt4Linear(WeightRows(20, 96, [whole], "MXFP4", [weight.flatten(1)]), None, KERNELS, CPU)
+    assert linear.weight_bytes == 20 * (96 * CODE_BYTES + 4)
+    x = numbers(rows, 96)
+    want = F.linear(x, whole)
+    torch.testing.assert_close(linear(x), want, atol=1e-5 * float(want.abs().max()), rtol=0)
 
 
 def test_four_bits_lose_little():
@@ -229,8 +245,11 @@ def test_four_bits_lose_little():
 def test_levels_of_a_file_stay(kind):
     size, count = block_shape(kind)
     blocks = torch.randint(256, (6, 512 // count, size), generator=torch.Generator().manual_seed(1)).to(torch.uint8)
-    factors = 1 if kind == "Q4_0" else 2
-    blocks[:, :, : 2 * factors] = numbers(6, 512 // count, factors, dtype=torch.float16).view(torch.uint8)
+    if kind == "MXFP4":
+        blocks[:, :, 0] = 120 + blocks[:, :, 0] % 16
+    else:
+        factors = 1 if kind == "Q4_0" else 2
+        blocks[:, :, : 2 * factors] = numbers(6, 512 // count, factors, dtype=torch.float16).view(torch.uint8)
     want = numbers_of(blocks.flatten(), kind).view(6, 512)
     got = plain_of(unpacked(blocks.flatten(1), kind))
     assert (got - want).norm() < 1e-3 * want.norm()
@@ -287,6 +306,25 @@ def test_a_file_in_four_bits(monkeypatch, tmp_path, kind, keeps_levels):
     made = [network.forward(drawn(conversations(network, (5, 30)))) for network in (got, want)]
     lost = (made[0] - made[1]).norm() / made[1].norm()
     assert lost < (0.1 if keeps_levels else 0.5)
+
+
+@torch.inference_mode()
+def test_experts_in_mxfp4_stay_so(monkeypatch, tmp_path):
+    packed = {"quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}}
+    sizes = {"hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2}
+    folder = write_tiny_llama(tmp_path / "model", "gpt-oss", **sizes, **packed)
+    monkeypatch.setattr(card_kernels, "find", lambda device, head_dim: KERNELS)
+    want = load_model(folder, dtype="float32", device="cpu").network
+    model = open_model(folder)
+    precision = Precision(torch.float32, quantised=model.stored, keeps_levels=True)
+    with model.weights() as checkpoint:
+        got = NetworkLoader(model.config, checkpoint, precision, CPU).load()
+    experts = [linear for block in got.blocks for expert in block.mlp.experts for linear in expert.linears]
+    assert {type(linear) for linear in experts} == {CardInt4Linear}
+    assert all(linear._weight.is_coded for linear in experts)
+    assert {type(block.attention.out) for block in got.blocks} == {CardInt8Linear}
+    made = [network.forward(drawn(conversations(network, (5,)))) for network in (got, want)]
+    assert (made[0] - made[1]).norm() < 0.1 * made[1].norm()
 
 
 def conversations(network, lengths):

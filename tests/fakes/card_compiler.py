@@ -6,7 +6,7 @@ python -m tests.fakes.card_compiler 80        # the capability, as in sm_80; pri
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import torch
@@ -104,6 +104,7 @@ def launches(dtype: torch.dtype) -> set[Launch]:
             levels, scales = torch.ones(outs, 2048, dtype=torch.int8), torch.ones(outs, dtype=dtype)
             kernels.multiply(torch.ones(rows, 2048, dtype=dtype), levels, scales, scales)
     weights = [rounded(torch.ones(outs, 2048)) for outs in (2048, 8192)]
+    weights += [replace(weight, is_coded=True) for weight in weights]
     for weight in weights:
         for rows in (1, *(int(min(most, 99)) for most, *_ in INT4_TILES), 999):
             kernels.multiply_int4(
