@@ -135,8 +135,8 @@ KINDS = ("plain", "window", "sinks", "cap", "window and sinks")
 def test_rows_attend_to_their_own_slots(monkeypatch, programs, kind, dtype):
     """However many splits there are of the keys."""
     monkeypatch.setattr(card_kernels, "_PROGRAMS", programs)
-    for heads, kv_heads, dim in ((4, 2, 32), (6, 1, 24), (3, 3, 80)):
-        lengths = (0, 63, 200)
+    for heads, kv_heads, dim in ((6, 2, 24), (3, 3, 80)):
+        lengths = (0, 63, 130)
         slots, places = slots_of(lengths, kv_heads, dim, dtype)
         q = numbers(len(lengths), heads, dim, dtype=dtype, seed=99)
         window = 20 if "window" in kind else None
@@ -157,7 +157,7 @@ def test_rows_attend_to_their_own_slots(monkeypatch, programs, kind, dtype):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
-@pytest.mark.parametrize("rows", [1, 7, 40, 100, 200])
+@pytest.mark.parametrize("rows", [1, 7, 40])
 def test_products_in_int8(rows, dtype):
     weight, x, bias = numbers(150, 200, dtype=dtype), numbers(rows, 200, dtype=dtype, seed=2), numbers(150, dtype=dtype)
     for offset in (None, bias):
@@ -192,8 +192,7 @@ def test_wide_products_in_int8_of_a_row():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
-@pytest.mark.parametrize("rows", [1, 7, 40, 130])
-@pytest.mark.parametrize("groups", [3, 70])
+@pytest.mark.parametrize(("rows", "groups"), [(1, 3), (1, 40), (7, 11), (40, 3), (130, 3)])
 def test_products_in_int4(rows, groups, dtype):
     width = GROUP * groups
     weight, x, bias = (
@@ -289,11 +288,11 @@ def networks(tiny_folder, kernel_notes, monkeypatch):
     return load
 
 
-@pytest.mark.parametrize(("kind", "keeps_levels"), [("Q4_K", True), ("Q4_0", True), ("Q8_0", False)])
+@pytest.mark.parametrize(("kind", "keeps_levels"), [("Q4_K", True), ("Q8_0", False)])
 @torch.inference_mode()
 def test_a_file_in_four_bits(monkeypatch, tmp_path, kind, keeps_levels):
     """As on a card, but that float32 is on the CPU."""
-    sizes = {"hidden_size": 256, "intermediate_size": 256, "head_dim": 64, "num_hidden_layers": 2}
+    sizes = {"hidden_size": 256, "intermediate_size": 256, "head_dim": 64, "num_hidden_layers": 1}
     file = write_gguf(write_tiny_llama(tmp_path / "model", "llama-3.1", **sizes), tmp_path / "tiny.gguf", kind)
     monkeypatch.setattr(card_kernels, "find", lambda device, head_dim: KERNELS)
     want = load_model(file, dtype="float32", device="cpu").network
@@ -311,7 +310,7 @@ def test_a_file_in_four_bits(monkeypatch, tmp_path, kind, keeps_levels):
 @torch.inference_mode()
 def test_experts_in_mxfp4_stay_so(monkeypatch, tmp_path):
     packed = {"quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}}
-    sizes = {"hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2}
+    sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1}
     folder = write_tiny_llama(tmp_path / "model", "gpt-oss", **sizes, **packed)
     monkeypatch.setattr(card_kernels, "find", lambda device, head_dim: KERNELS)
     want = load_model(folder, dtype="float32", device="cpu").network
