@@ -95,12 +95,13 @@ class ModelLoader:
         order.tell_devices(devices_here())
         self._shared = self._shared or SharedThread()
         dtype, device = order.options.dtype, order.options.device
+        plan = plan_load(path, dtype, device)
 
         def free() -> int:
             give_memory_back()  # what was unloaded a moment ago may still be with the C library
-            return available_bytes(device)
+            return available_bytes(plan.device)
 
-        order.make_room(bytes_to_load(plan_load(path, dtype, device).weight_bytes), free)
+        order.make_room(bytes_to_load(plan.weight_bytes), free)
         return Engine.load(
             path,
             dtype=dtype,

@@ -184,12 +184,17 @@ def _plain_precision(name: str, device: torch.device, has_kernels: bool) -> Prec
     return Precision(dtype) if is_native else Precision(torch.float32, held=dtype)
 
 
-def precision_reason(name: str, precision: Precision, device: torch.device, *, is_fp8: bool = False) -> str:
+def precision_reason(
+    name: str, precision: Precision, device: torch.device, *, is_fp8: bool = False, left_card: bool = False
+) -> str:
     """Why a model that was asked for as `name` is held as `precision`, in a sentence or two for people.
 
     "auto" does not choose int8 although it is faster: its loss was measured on small models only. `is_fp8`: the weights
-    come in FP8, where it does: on the starter model, FP8 loses three times as much as int8 then adds.
+    come in FP8, where it does: on the starter model, FP8 loses three times as much as int8 then adds. `left_card`: they
+    would be on a card by rights, which is what needs a reason.
     """
+    if left_card:
+        return "This model does not fit into the memory of the graphics card, so the processor runs it."
     if name != "auto":
         return f"You chose {name}."
     if device.type != "cpu" and precision.quantised is None:
@@ -274,6 +279,11 @@ def _free_bytes(device: torch.device) -> int:
         stats.get(kind, {}).get("all", {}).get("current", 0) for kind in ("reserved_bytes", "allocated_bytes")
     )
     return torch.cuda.mem_get_info(device)[0] + reserved - allocated
+
+
+def card_bytes(device: torch.device) -> int:
+    """Bytes of a card's memory that are free, or this process's own."""
+    return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device)
 
 
 def byte_count(*tensors: torch.Tensor | None) -> int:

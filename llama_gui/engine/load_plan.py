@@ -10,6 +10,8 @@ from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import (
     Precision,
     available_bytes,
+    bytes_to_load,
+    card_bytes,
     chat_bytes_of,
     precision_reason,
     resolve_device,
@@ -22,6 +24,7 @@ from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.weight_shapes import idle_parameters, layer_parameters, parameter_count, router_parameters
+from llama_gui.errors import UnsupportedModelError
 from llama_gui.vocabulary import LoadPlan
 
 
@@ -34,7 +37,7 @@ def plan_load(
     """
     model = open_model(path)
     config = model.config
-    torch_device = resolve_device(device)
+    torch_device, left_card = device_of(model, dtype, device)
     kernels = native_library.load() if torch_device.type == "cpu" else None
     precision = precision_of(model, dtype, torch_device, kernels)
     kept = resolve_cache_dtype(cache_dtype, precision, config.head_dim, torch_device, kernels)
@@ -42,7 +45,7 @@ def plan_load(
     return LoadPlan(
         dtype=precision.name,
         device=torch_device.type,
-        reason=precision_reason(dtype, precision, torch_device, is_fp8=config.fp8 is not None),
+        reason=precision_reason(dtype, precision, torch_device, is_fp8=config.fp8 is not None, left_card=left_card),
         threads=thread_count(layer_bytes(model, precision, kernels)),
         trained_context=trained_context(config),
         weight_bytes=weights,
@@ -74,6 +77,23 @@ def _rounded_bytes(config: NetworkConfig, kernels: NativeKernels | None, has_nat
 def _has_native_int8(precision: Precision, kernels: NativeKernels | None) -> bool:
     """Whether our own kernels multiply eight bits. Torch's may be tried for that: plain weights need not wait."""
     return precision.quantised is not None and kernels is not None and not int8_linear.is_preferred()
+
+
+def device_of(model: ModelFiles, dtype: str, device: str) -> tuple[torch.device, bool]:
+    """What `device` stands for, and whether it would be a card but for this model.
+
+    With "auto" a model runs on the CPU if it does not fit into the card, even if all of ours there went, and if the
+    card does not multiply `dtype`. Raises what `resolve_device` raises.
+    """
+    found = resolve_device(device)
+    if device != "auto" or found.type != "cuda":
+        return found, False
+    try:
+        precision = precision_of(model, dtype, found, None)
+    except UnsupportedModelError:
+        return torch.device("cpu"), False
+    fits = bytes_to_load(_weight_bytes(model, precision, None)) <= card_bytes(found)
+    return (found, False) if fits else (torch.device("cpu"), True)
 
 
 def precision_of(model: ModelFiles, dtype: str, device: torch.device, kernels: NativeKernels | None) -> Precision:

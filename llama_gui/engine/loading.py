@@ -16,14 +16,13 @@ from llama_gui.engine.device import (
     give_memory_back,
     keep_scratch_memory,
     precision_reason,
-    resolve_device,
     thread_count,
     torch_threads,
 )
 from llama_gui.engine.harmony import Marks
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.llama import Llama
-from llama_gui.engine.load_plan import layer_bytes, precision_of, trained_context
+from llama_gui.engine.load_plan import device_of, layer_bytes, precision_of, trained_context
 from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.network_loader import NetworkLoader
@@ -107,9 +106,9 @@ def load_model(
     `check`: called before its weights are read; what it raises ends the loading.
     """
     check_path("kernel_notes", kernel_notes, "the path of a file")
-    torch_device = resolve_device(device)
-    kernels = native_library.load() if torch_device.type == "cpu" else None
     model = open_model(path)
+    torch_device, left_card = device_of(model, dtype, device)
+    kernels = native_library.load() if torch_device.type == "cpu" else None
     precision = precision_of(model, dtype, torch_device, kernels)
     config, defaults = model.config, model.defaults
     kept = resolve_cache_dtype(cache_dtype, precision, config.head_dim, torch_device, kernels)
@@ -134,7 +133,7 @@ def load_model(
         sampling=defaults.sampling.or_else(DEFAULT_SAMPLING),
         has_chat_template=template is not None,
         source=model.source(precision),
-        reason=precision_reason(dtype, precision, torch_device, is_fp8=config.fp8 is not None),
+        reason=precision_reason(dtype, precision, torch_device, is_fp8=config.fp8 is not None, left_card=left_card),
         cache_dtype=name_of(network.cache_dtype),
         embeds=model.embeds,
         dimensions=config.hidden_size if model.embeds else 0,

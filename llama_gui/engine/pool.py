@@ -73,7 +73,7 @@ class ModelPool:
         with self._loading:
             if (engine := self._use(folder)) is not None:  # another thread was faster
                 return engine
-            self._make_room(self._needed(folder))
+            self._make_room(*self._needed(folder))
             engine = Engine.load(
                 folder, on_progress=on_progress, is_cancelled=is_cancelled, shared=self._thread, **self._options
             )
@@ -139,25 +139,29 @@ class ModelPool:
                 self._engines.move_to_end(folder)
             return engine
 
-    def _needed(self, folder: Path) -> int:
-        """Bytes for the model in `folder` and the draft that each one gets; with a budget only weights count."""
+    def _needed(self, folder: Path) -> tuple[int, str]:
+        """Bytes for the model in `folder` and the draft that each one gets, and the device that it is for.
+
+        With a budget only weights count.
+        """
         draft = self._options.get("draft")
         drafts = [draft] if isinstance(draft, str | Path) and draft not in FROM_TEXT else []
         dtype, device = self._options.get("dtype", "auto"), self._options.get("device", "auto")
-        weights = sum(plan_load(path, dtype, device).weight_bytes for path in (folder, *drafts))
-        return bytes_to_load(weights) if self._budget is None else weights
+        plans = [plan_load(path, dtype, device) for path in (folder, *drafts)]
+        weights = sum(plan.weight_bytes for plan in plans)
+        return bytes_to_load(weights) if self._budget is None else weights, plans[0].device
 
-    def _make_room(self, needed: int) -> None:
-        """Unload idle models, the longest unused first, until `needed` bytes are free."""
-        while (free := self._free()) < needed:
+    def _make_room(self, needed: int, device: str) -> None:
+        """Unload idle models, the longest unused first, until `needed` bytes of `device` are free."""
+        while (free := self._free(device)) < needed:
             engine = self._take_idle()
             if engine is None:
                 raise NotEnoughMemoryError(needed, free)
             _release(engine)
 
-    def _free(self) -> int:
+    def _free(self, device: str) -> int:
         if self._budget is None:
-            return available_bytes(self._options.get("device", "auto"))
+            return available_bytes(device)
         with self._lock:
             return self._budget - sum(engine.stats().weight_bytes for engine in self._engines.values())
 

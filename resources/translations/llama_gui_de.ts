@@ -5018,6 +5018,10 @@
         <translation>Diese CPU multipliziert bfloat16 von sich aus, was nichts verliert, worauf es ankommt. int8 braucht halb so viel Speicher und schreibt schneller, mit kleinem Verlust.</translation>
     </message>
     <message>
+        <source>This model does not fit into the memory of the graphics card, so the processor runs it.</source>
+        <translation>Dieses Modell passt nicht in den Speicher der Grafikkarte, deshalb rechnet der Prozessor.</translation>
+    </message>
+    <message>
         <source>You chose {0}.</source>
         <translation>Du hast {0} gewählt.</translation>
     </message>

@@ -150,6 +150,12 @@ def test_a_card_with_our_kernels_takes_what_a_file_holds(machine, monkeypatch, n
     assert reason.startswith("The file holds") == (name == "auto" and quantised is not None)
 
 
+def test_what_is_ours_of_a_card_could_be_free(machine, monkeypatch):
+    machine(cuda=True)
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda gpu: 3 * GB)
+    assert device.card_bytes(torch.device("cuda")) == 9 * GB
+
+
 def test_kernels_for_cards_need_triton_and_a_card_since_turing(monkeypatch):
     card, found = torch.device("cuda"), {"triton": object()}
     monkeypatch.setattr(torch.version, "hip", None)

@@ -1,8 +1,9 @@
 """What a model would take is what it takes once it is loaded so."""
 
 import pytest
+import torch
 
-from llama_gui.engine import device, native_library
+from llama_gui.engine import device, load_plan, native_library
 from llama_gui.engine.load_plan import plan_load
 from llama_gui.errors import InvalidRequestError, ModelNotFoundError
 from tests.fakes.gguf_files import write_gguf
@@ -54,3 +55,46 @@ def test_what_cannot_be_loaded_has_no_plan(tiny_folder, tmp_path):
         plan_load(tmp_path / "nothing")
     with pytest.raises(InvalidRequestError, match="dtype"):
         plan_load(tiny_folder("llama-3.1"), "int3")
+
+
+@pytest.fixture
+def card(monkeypatch):
+    """Plays a card with so many bytes; nothing can be loaded there."""
+
+    def card(size):
+        found = load_plan.resolve_device
+        monkeypatch.setattr(
+            load_plan, "resolve_device", lambda name: torch.device("cuda") if name in ("auto", "cuda") else found(name)
+        )
+        monkeypatch.setattr(load_plan, "card_bytes", lambda device: size)
+        monkeypatch.setattr(load_plan, "available_bytes", lambda device: size)
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation=True: True)
+
+    return card
+
+
+REASON = "This model does not fit into the memory of the graphics card, so the processor runs it."
+
+
+def test_a_model_that_is_too_large_for_the_card_runs_on_the_processor(tiny_folder, load, card):
+    weights = plan_load(tiny_folder(), device="cpu", dtype="float32").weight_bytes
+    card(weights // 2)
+    plan = plan_load(tiny_folder())
+    assert (plan.device, plan.reason) == ("cpu", REASON)
+    assert plan_load(tiny_folder(), device="cuda").device == "cuda"  # who chooses the card is told that it is too small
+    engine = load(device="auto", dtype="auto")
+    assert (engine.info.device, engine.info.reason) == ("cpu", REASON)
+
+
+def test_a_model_that_fits_runs_on_the_card(tiny_folder, card):
+    card(2**30)
+    plan = plan_load(tiny_folder())
+    assert plan.device == "cuda"
+    assert plan.reason != REASON
+
+
+def test_what_a_card_does_not_multiply_runs_on_the_processor(tiny_folder, card, monkeypatch):
+    card(2**30)
+    monkeypatch.setattr(device, "has_card_kernels", lambda device: False)
+    plan = plan_load(tiny_folder(), "int4")
+    assert (plan.device, plan.reason) == ("cpu", "You chose int4.")
