@@ -146,7 +146,8 @@ def _offer(paths: Paths) -> int:
         here = f"{fit.verdict}: {in_words(fit.needed)} as {fit.dtype}{speed}"
         rows.append((entry.name, in_words((file or entry).size), here, licence, (file or entry).repo))
     _print_table(rows)
-    print(f"{in_words(machine.free)} of memory are free now.", file=sys.stderr)
+    card = f", and {in_words(machine.card.free)} of the graphics card" if machine.card else ""
+    print(f"{in_words(machine.free)} of memory are free now{card}.", file=sys.stderr)
     return 0
 
 

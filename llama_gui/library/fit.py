@@ -3,10 +3,12 @@
 `tests/benchmarks/fit.py` compares it with what the engine really takes.
 """
 
+import importlib.util
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from llama_gui.library.graphics_card import GraphicsCard, card_here
 from llama_gui.library.model_shape import Matrix, ModelShape
 from llama_gui.library.processor import cpu_flags
 from llama_gui.library.sizes import in_words
@@ -59,6 +61,13 @@ _EFFICIENCY = {"float32": 0.6, "bfloat16": 0.5, "int8": 0.4, "int4": 0.31}
 _NATIVE_EFFICIENCY = {"bfloat16": 0.93, "int8": 0.9, "int4": 0.9}
 """The same of our own on CPUs that are no faster with torch's."""
 
+_CARD_EFFICIENCY = {"float32": 0.8, "bfloat16": 0.8, "int8": 0.65, "int4": 0.45}
+_CARD_LAYER_S = 0.03e-3
+"""The same on cards, where a layer is a few launches that were recorded (an H100, see tests/benchmarks/results.md)."""
+
+_OLDEST_CARD = (7, 5)
+"""That our kernels for cards run on."""
+
 _INT4_BESIDE_BFLOAT16 = 0.6
 """Our own of four bits on CPUs that multiply bfloat16: their memory is the faster one."""
 
@@ -75,7 +84,7 @@ class Machine:
     `free` is of the device's own memory: of the card for "cuda", of the computer otherwise. `has_bfloat16`: the
     processor multiplies it itself. `has_tiles`: it has AMX, so that torch's kernels of eight bits and more are faster.
     `has_kernels`: our own were compiled, and it can run them; of a card: Triton is there. `is_wide`: these have AVX-512
-    with VNNI.
+    with VNNI. `card`: one that the engine would take by itself for a model that fits there.
     """
 
     total: int
@@ -86,6 +95,7 @@ class Machine:
     is_wide: bool = False
     has_kernels: bool = False
     bandwidth: float | None = None
+    card: "Machine | None" = None
 
     @property
     def holds_halves(self) -> bool:
@@ -119,6 +129,7 @@ class Fit:
     tokens_per_second: float | None
     verdict: Literal["runs", "tight", "too large"]
     words: str
+    device: Device = "cpu"
 
 
 def counted_tokens(context: int) -> int:
@@ -136,10 +147,15 @@ def estimate(
     freed: int = 0,
     cache_dtype: str = "auto",
 ) -> Fit:
-    """Whether a model of `shape` fits. `freed`: bytes that the model gives back which it replaces; `cache_dtype`: as
-    the engine has it.
+    """Whether a model of `shape` fits: into the card, where there is one, and else into the computer's memory.
+
+    `freed`: bytes that the model gives back which it replaces; `cache_dtype`: as the engine has it.
     """
     dtype = resolve(dtype, machine)
+    if machine.card is not None and cache_dtype == "auto" and _runs(dtype, machine.card):  # int8 is for CPUs
+        on_card = estimate(shape, machine.card, dtype, context=context, chats=chats, freed=freed)
+        if on_card.verdict != "too large":
+            return on_card
     weights = weight_bytes(shape, dtype, machine)
     token_bytes = kept_bytes(shape, dtype, machine, cache_dtype)
     cache = cache_bytes(context, token_bytes) * chats
@@ -149,8 +165,9 @@ def estimate(
     free = max(machine.free, 0) + freed
     verdict = "too large" if needed > free else "tight" if needed > _TIGHT * free else "runs"
     speed = _speed(shape, dtype, machine, context, token_bytes)
-    words = _words(dtype, needed, free, verdict, speed, weights, cache)
-    return Fit(dtype, weights, cache, needed, free, speed, verdict, words)
+    where = " on the graphics card" if machine.device == "cuda" else ""
+    words = _words(dtype + where, needed, free, verdict, speed, weights, cache)
+    return Fit(dtype, weights, cache, needed, free, speed, verdict, words, machine.device)
 
 
 def choices(
@@ -193,6 +210,8 @@ def resolve(dtype: str, machine: Machine, stored: str = "") -> str:
     """
     if dtype != "auto":
         return dtype
+    if machine.card is not None:
+        return resolve(dtype, machine.card, stored)
     if stored in ("int4", "int8") and machine.device != "mps" and machine.has_kernels:
         return stored
     if machine.device == "cpu":
@@ -241,7 +260,7 @@ def cache_bytes(tokens: int, token_bytes: int) -> int:
 
 
 def machine_here(bandwidth: float | None = None) -> Machine:
-    """This computer without its graphics card: what is known without loading torch."""
+    """This computer: what is known without loading torch. `bandwidth`: of its memory."""
     import psutil  # here: the window shows sooner
 
     memory = psutil.virtual_memory()
@@ -254,7 +273,16 @@ def machine_here(bandwidth: float | None = None) -> Machine:
         is_wide=_WIDE_FLAG in flags,
         has_kernels=flags >= _KERNEL_FLAGS and native_kernels() is not None,
         bandwidth=bandwidth,
+        card=as_machine(card_here()),
     )
+
+
+def as_machine(card: GraphicsCard | None) -> Machine | None:
+    """A card, as a machine of its own."""
+    if card is None:
+        return None
+    has_kernels = card.capability >= _OLDEST_CARD and importlib.util.find_spec("triton") is not None
+    return Machine(card.total, card.free, "cuda", has_kernels=has_kernels, bandwidth=card.bandwidth)
 
 
 def _linear_bytes(shape: ModelShape, matrices: Mapping[Matrix, int], dtype: str, machine: Machine) -> int:
@@ -345,6 +373,8 @@ def _speed(shape: ModelShape, dtype: str, machine: Machine, context: int, token_
 
 def _pace(dtype: str, machine: Machine) -> tuple[float, float]:
     """The part of the bandwidth that is reached, and the seconds that each layer takes besides."""
+    if machine.device == "cuda":
+        return _CARD_EFFICIENCY[dtype], _CARD_LAYER_S if machine.has_kernels else _LAYER_S
     is_native = {
         "bfloat16": machine.holds_halves,
         "int8": machine.has_native_int8,

@@ -1926,6 +1926,10 @@
         <translation>braucht {} von {} freien</translation>
     </message>
     <message>
+        <source>needs {} of {} free on the graphics card</source>
+        <translation>braucht {} von {} freien auf der Grafikkarte</translation>
+    </message>
+    <message>
         <source>needs {}, {} are free</source>
         <translation>braucht {}, frei sind {}</translation>
     </message>

@@ -1,5 +1,6 @@
 """The arithmetic counts what the engine really holds, and the verdicts say what follows."""
 
+import importlib.util
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,8 @@ from llama_gui.engine.kv_cache import KEY_BLOCK
 from llama_gui.engine.packed_weights import CODED_BYTES, PANEL_CHANNELS, WIDTH_UNIT
 from llama_gui.library import bandwidth, fit
 from llama_gui.library.bandwidth import read_bandwidth, steady_bandwidth
-from llama_gui.library.fit import Machine, activation_bytes, best_choice, choices, estimate, weight_bytes
+from llama_gui.library.fit import Machine, activation_bytes, as_machine, best_choice, choices, estimate, weight_bytes
+from llama_gui.library.graphics_card import GraphicsCard
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.paths import find_resources
 from tests.engine.this_machine import adds_int8, packs
@@ -173,7 +175,7 @@ def test_a_card_takes_four_bits_only_with_our_kernels():
     card = Machine(8 * GB, 8 * GB, device="cuda", has_kernels=True, bandwidth=50e9)
     bare = replace(card, has_kernels=False)
     *others, four = choices(LLAMA_1B, card)
-    assert tuple(others) == choices(LLAMA_1B, bare)
+    assert [(one.dtype, one.needed) for one in others] == [(one.dtype, one.needed) for one in choices(LLAMA_1B, bare)]
     assert four.dtype == "int4"
     numbers, embedding = 1_235_814_400, 128256 * 2048
     assert four.weights == pytest.approx((numbers - embedding) * 0.625 + 2 * embedding, rel=0.01)
@@ -288,3 +290,52 @@ def test_no_number_that_is_none_is_believed(tmp_path: Path):
     for speed in ("1e999", "NaN", "-1", '"x"', "null", "[]"):
         file.write_text(json.dumps(kept).replace("10000000000.0", speed), encoding="utf-8")
         assert steady_bandwidth(file, lambda _threads: 2e10) == 2e10
+
+
+# --- with a card
+
+CARD = Machine(8 * GB, 7 * GB, device="cuda", has_kernels=True, bandwidth=448e9)
+
+
+def test_a_model_that_fits_into_the_card_is_judged_there():
+    both = replace(OLDER, total=32 * GB, free=30 * GB, card=CARD)
+    found = estimate(LLAMA_1B, both, "bfloat16")
+    assert (found.device, found.free) == ("cuda", CARD.free)
+    assert found == estimate(LLAMA_1B, CARD, "bfloat16")
+    assert found.words.startswith("Runs as bfloat16 on the graphics card: needs ")
+    assert found.tokens_per_second > 3 * estimate(LLAMA_1B, replace(both, card=None), "bfloat16").tokens_per_second
+
+
+def test_a_model_that_does_not_is_judged_by_the_computer():
+    small = replace(CARD, free=round(1.6 * GB))
+    both = replace(OLDER, total=32 * GB, free=30 * GB, card=small)
+    assert estimate(LLAMA_1B, both, "bfloat16") == estimate(LLAMA_1B, replace(both, card=None), "bfloat16")
+    assert {one.dtype: one.device for one in choices(LLAMA_1B, both)} == {
+        "float32": "cpu", "bfloat16": "cpu", "int8": "cpu", "int4": "cuda"
+    }  # fmt: skip
+
+
+def test_four_bits_on_a_card_need_our_kernels():
+    bare = replace(CARD, has_kernels=False)
+    both = replace(OLDER, total=32 * GB, free=30 * GB, card=bare)
+    assert estimate(LLAMA_1B, both, "int4").device == "cpu"
+    assert [fit.resolve("auto", replace(both, card=one), "int4") for one in (CARD, bare)] == ["int4", "bfloat16"]
+
+
+def test_keys_and_values_in_eight_bits_are_for_the_processor():
+    both = replace(OLDER, total=32 * GB, free=30 * GB, card=CARD)
+    assert estimate(LLAMA_1B, both, "int8", cache_dtype="int8").device == "cpu"
+
+
+def test_the_speed_of_an_h100_is_about_what_was_measured():
+    card = Machine(80 * GB, 79 * GB, device="cuda", has_kernels=True, bandwidth=3.35e12)
+    for dtype, measured in (("bfloat16", 730), ("int8", 880), ("int4", 794)):
+        assert 0.7 < estimate(LLAMA_1B, card, dtype, context=160).tokens_per_second / measured < 1.5
+
+
+@pytest.mark.parametrize(("capability", "has_kernels"), [((7, 5), True), ((6, 1), False)])
+def test_a_card_is_a_machine_of_its_own(monkeypatch, capability, has_kernels):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    card = GraphicsCard("a card", 8 * GB, 7 * GB, capability, 448e9)
+    assert as_machine(card) == replace(CARD, has_kernels=has_kernels)
+    assert as_machine(None) is None

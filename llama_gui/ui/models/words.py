@@ -79,6 +79,10 @@ def time_words(seconds: float) -> str:
 def verdict_words(fit: Fit) -> str:
     """Whether a model runs, in one line."""
     needs = translate("Models", "needs {} of {} free").format(size_words(fit.needed), size_words(fit.free))
+    if fit.device != "cpu":
+        needs = translate("Models", "needs {} of {} free on the graphics card").format(
+            size_words(fit.needed), size_words(fit.free)
+        )
     if fit.verdict == "too large":
         needs = translate("Models", "needs {}, {} are free").format(size_words(fit.needed), size_words(fit.free))
         return translate("Models", "Too large for this computer now: {}").format(needs)
