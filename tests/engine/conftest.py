@@ -8,6 +8,7 @@ import pytest
 
 from llama_gui.engine import Engine, native_library
 from llama_gui.engine.native_kernels import NativeKernels
+from tests.engine.this_machine import register_widths
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
 
@@ -61,14 +62,7 @@ def load(
         engine.close()
 
 
-def _register_widths() -> list[str]:
-    found = native_library.load()
-    if found is None:
-        return ["narrow"]
-    return [*(["wide"] if found.is_wide else []), "narrow", *(["in fours"] if found.adds_fours else [])]
-
-
-@pytest.fixture(scope="module", params=_register_widths())
+@pytest.fixture(scope="module", params=register_widths())
 def kernels(request: pytest.FixtureRequest) -> Iterator[NativeKernels]:
     """Our own kernels, as this CPU runs them and as older ones do; the test is skipped where there are none."""
     found = native_library.load()

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 
 import pytest
 import torch
 from torch import Tensor
 
+from llama_gui.engine import native_library
 from llama_gui.engine.config import load_config
 from llama_gui.engine.device import Precision, torch_threads
 from llama_gui.engine.kv_cache import KVCache, Slot, kept_width, padded
@@ -14,8 +16,19 @@ from llama_gui.engine.loading import load_model
 from llama_gui.engine.native_attention import NativeSpans, serves
 from llama_gui.engine.native_kernels import NativeKernels
 from tests.engine.kept_heads import TOGETHER, kept_heads, lies_in_blocks, rounded_queries
-from tests.engine.this_machine import keeps_int8
+from tests.engine.this_machine import keeps_int8, register_widths
 from tests.fakes.tiny_llama import write_tiny_llama
+
+
+@pytest.fixture(scope="module", params=register_widths(products=False))
+def kernels(request: pytest.FixtureRequest) -> Iterator[NativeKernels]:
+    """As this CPU runs them and as older ones do."""
+    found = native_library.load()
+    if found is None:
+        pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
+    with nullcontext() if request.param == "wide" else found.narrow():
+        yield found
+
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16, torch.int8)
 WINDOWS = (None, 1, 64, 90)

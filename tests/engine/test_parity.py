@@ -76,7 +76,7 @@ def test_greedy_tokens(load, theirs, shape):
     engine = load(shape)
     model = theirs(shape)
     # The answer to the short one grows out of the windows; the others are longer than these.
-    for seed, length, answer in ((1, 5, 64), (2, 90, 24), (3, 300, 24)):
+    for seed, length, answer in ((1, 5, 64), (3, 300, 24)):
         prompt = random_ids(length, model.config.vocab_size, seed)
         result = engine.generate(GenerateRequest(token_ids=prompt, max_tokens=answer, sampling=GREEDY))
         # What transformers would write after each part of our answer: if that is it, it writes the same by itself.

@@ -90,3 +90,11 @@ needs_torch_int8 = pytest.mark.skipif(not adds_int8(), reason="torch does not mu
 needs_native_kernels = pytest.mark.skipif(
     native_library.load() is None, reason="our kernels were not compiled, or this CPU has no AVX2"
 )
+
+
+def register_widths(*, products: bool = True) -> list[str]:
+    """How our own kernels can be run here; only `products` differ where whole numbers are added in fours."""
+    found = native_library.load()
+    if found is None:
+        return ["narrow"]
+    return [*(["wide"] if found.is_wide else []), "narrow", *(["in fours"] if found.adds_fours and products else [])]
