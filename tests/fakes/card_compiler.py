@@ -99,6 +99,13 @@ def launches(dtype: torch.dtype) -> set[Launch]:
                 kernels.keep((q, k, v), turns, places, 0)
             for window, sinks, cap in ((None, None, None), (128, torch.ones(heads), 30.0)):
                 kernels.attend(q, places, 0, kv_heads, window, sinks, cap)
+    if dtype != torch.float32:  # rows are in half precision beside weights of few bits
+        _products(kernels, dtype)
+    kernels.multiply_row(torch.ones(1, 2048, dtype=dtype), torch.ones(2048, 2048, dtype=dtype), None, None)
+    return recorder.launches
+
+
+def _products(kernels: CardKernels, dtype: torch.dtype) -> None:
     for rows in (1, *(int(min(most, 999)) for most, *_ in TILES)):
         for outs in (2048, 8192):
             levels, scales = torch.ones(outs, 2048, dtype=torch.int8), torch.ones(outs, dtype=dtype)
@@ -110,8 +117,6 @@ def launches(dtype: torch.dtype) -> set[Launch]:
             kernels.multiply_int4(
                 torch.ones(rows, 2048, dtype=dtype), weight, torch.ones(len(weight.levels), dtype=dtype)
             )
-    kernels.multiply_row(torch.ones(1, 2048, dtype=dtype), torch.ones(2048, 2048, dtype=dtype), None, None)
-    return recorder.launches
 
 
 def shared_bytes(launch: Launch, capability: int) -> int:
