@@ -185,7 +185,7 @@ class CardKernels:
         """The same of one row, ``[1, in]``; without `scales` the weight is of the dtype of `x`."""
         outs, width = weight.shape
         out = x.new_empty(1, outs)
-        each = 1 if scales is not None else 2
+        each = _ROW_OUTS if scales is None else _INT8_ROW_OUTS
         self._programs.multiplied_row[(-(-outs // each),)](
             x, weight, x if scales is None else scales, x if bias is None else bias, out, outs, width,
             OUTS=each, INNER=_ROW_BLOCK, HAS_SCALES=scales is not None, HAS_BIAS=bias is not None,
@@ -245,6 +245,8 @@ class Tile:
 _WIDE = 8192
 """With so many outputs there are tiles enough to keep a card busy, however large they are."""
 _ROW_BLOCK = 1024
+_ROW_OUTS, _INT8_ROW_OUTS = 2, 1
+"""For a single row: the numbers and the outputs of which a program takes so many at a time."""
 TILES = (
     (16, Tile(16, 16, 256, 4, 5), Tile(16, 32, 256, 4, 3)),
     (32, Tile(32, 16, 256, 4, 3), Tile(32, 64, 128, 4, 4)),

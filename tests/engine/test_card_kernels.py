@@ -5,6 +5,7 @@ about what a card's compiler makes of them: `test_on_card.py` is for that.
 """
 
 import os
+from dataclasses import replace
 
 import gguf
 import pytest
@@ -273,10 +274,18 @@ def test_what_a_file_has_in_more_bits_has_eight():
 
 
 @pytest.fixture
-def networks(tiny_folder, kernel_notes, monkeypatch):
+def few_programs(monkeypatch):
+    """Each takes the interpreter a millisecond, so they do more."""
+    monkeypatch.setattr(card_kernels, "_PROGRAMS", 16)
+    monkeypatch.setattr(card_kernels, "INT4_ROW", replace(card_kernels.INT4_ROW, outs=32))
+    for name in ("_ROW_OUTS", "_INT8_ROW_OUTS"):
+        monkeypatch.setattr(card_kernels, name, 32)
+
+
+@pytest.fixture
+def networks(tiny_folder, kernel_notes, monkeypatch, few_programs):
     """With our kernels for cards, and with torch's."""
     monkeypatch.setattr(native_library, "load", lambda: None)
-    monkeypatch.setattr(card_kernels, "_PROGRAMS", 16)  # each takes the interpreter a millisecond
 
     def load(shape, dtype="float32"):
         made = []
@@ -290,7 +299,7 @@ def networks(tiny_folder, kernel_notes, monkeypatch):
 
 @pytest.mark.parametrize(("kind", "keeps_levels"), [("Q4_K", True), ("Q8_0", False)])
 @torch.inference_mode()
-def test_a_file_in_four_bits(monkeypatch, tmp_path, kind, keeps_levels):
+def test_a_file_in_four_bits(monkeypatch, few_programs, tmp_path, kind, keeps_levels):
     """As on a card, but that float32 is on the CPU."""
     sizes = {"hidden_size": 256, "intermediate_size": 256, "head_dim": 64, "num_hidden_layers": 1}
     file = write_gguf(write_tiny_llama(tmp_path / "model", "llama-3.1", **sizes), tmp_path / "tiny.gguf", kind)
@@ -308,7 +317,7 @@ def test_a_file_in_four_bits(monkeypatch, tmp_path, kind, keeps_levels):
 
 
 @torch.inference_mode()
-def test_experts_in_mxfp4_stay_so(monkeypatch, tmp_path):
+def test_experts_in_mxfp4_stay_so(monkeypatch, few_programs, tmp_path):
     packed = {"quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}}
     sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1}
     folder = write_tiny_llama(tmp_path / "model", "gpt-oss", **sizes, **packed)
