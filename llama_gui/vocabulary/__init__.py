@@ -3,6 +3,7 @@
 from llama_gui.vocabulary.chats import CHAT_FIELDS, ChatSettings
 from llama_gui.vocabulary.embeddings import EmbedRequest, vector_in
 from llama_gui.vocabulary.engines import STRATEGIES, EngineStats, Strategy
+from llama_gui.vocabulary.images import IMAGE_ENDINGS, IMAGE_KINDS, Image, media_type_of
 from llama_gui.vocabulary.messages import ROLES, Message, Role, check_messages
 from llama_gui.vocabulary.models import (
     CACHE_DTYPES,
@@ -61,6 +62,8 @@ __all__ = [
     "DTYPES",
     "EFFORT",
     "EFFORTS",
+    "IMAGE_ENDINGS",
+    "IMAGE_KINDS",
     "MAX_SEED",
     "OVERFLOWS",
     "ROLES",
@@ -76,6 +79,7 @@ __all__ = [
     "FinishReason",
     "GenerateRequest",
     "GenerateResult",
+    "Image",
     "JobProgress",
     "JobState",
     "LoadOptions",
@@ -100,6 +104,7 @@ __all__ = [
     "check_messages",
     "chosen_thinking",
     "is_remote",
+    "media_type_of",
     "sampling_from_json",
     "thinking_variables",
     "vector_in",

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary.checks import check_depth, check_kind
+from llama_gui.vocabulary.checks import check_depth, check_kind, keep
+from llama_gui.vocabulary.images import Image
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
@@ -18,10 +19,12 @@ class Message:
     """One turn of a conversation.
 
     `tool_calls`, `tool_call_id` and `name` are handed to the model's chat template as they are: what the assistant
-    called (OpenAI's shape), which call a "tool" turn answers, and who speaks.
+    called (OpenAI's shape), which call a "tool" turn answers, and who speaks. `images`: those that go along with what
+    the user says, in order, for models that read them (`ModelInfo.reads_images`).
 
     Raises:
-        InvalidRequestError: the role is not one of `ROLES`, the content is not text, or `tool_calls` are no calls.
+        InvalidRequestError: the role is not one of `ROLES`, the content is not text, `tool_calls` are no calls, or
+            `images` are none of the user's, or stand behind the text.
     """
 
     role: Role
@@ -29,6 +32,7 @@ class Message:
     tool_calls: Sequence[Mapping[str, Any]] = ()
     tool_call_id: str = ""
     name: str = ""
+    images: Sequence[Image] = ()
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -40,6 +44,21 @@ class Message:
             if not isinstance(call, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise InvalidRequestError("tool_calls", call, _CALLS)
         check_depth("tool_calls", self.tool_calls)
+        check_images(self.images)
+        keep(self, "images", tuple(self.images))
+        places = [image.place for image in self.images]
+        if places and (self.role != "user" or places != sorted(places) or places[-1] > len(self.content)):
+            raise InvalidRequestError("images", f"at {places} of {self.role}", "within a text of the user, in order")
+
+
+def check_images(images: object) -> None:
+    """Raise InvalidRequestError unless these are a list of `Image`."""
+    allowed = "a list of Image, as in [Image(data)]"
+    if not isinstance(images, Sequence) or isinstance(images, str | bytes):
+        raise InvalidRequestError("images", type(images).__name__, allowed)
+    for image in images:
+        if not isinstance(image, Image):
+            raise InvalidRequestError("images", type(image).__name__, allowed)
 
 
 def check_messages(messages: object) -> None:

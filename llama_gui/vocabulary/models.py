@@ -120,7 +120,7 @@ class ModelInfo:
     it was taught to write several calls of them as one list, `marks_calls`: whether all its calls are told from text by
     marks, so that JSON alone is none. `marks_thoughts`: whether it was taught to think between control tokens, which it
     may do unasked. `cache_dtype`: of keys and values, "": not known. `embeds`: it turns texts into vectors of
-    `dimensions` numbers (`EmbedRequest`) and writes none.
+    `dimensions` numbers (`EmbedRequest`) and writes none. `reads_images`: messages may bring some (`Message.images`).
     """
 
     name: str
@@ -145,6 +145,7 @@ class ModelInfo:
     embeds: bool = False
     dimensions: int = 0
     marks_thoughts: bool = False
+    reads_images: bool = False
 
     def opening(self, thinking: bool | Effort | None) -> str:
         """The tag that an answer begins behind, for `GenerateRequest.thinking`; "": none."""

@@ -16,7 +16,8 @@ from llama_gui.vocabulary.checks import (
     text_tuple,
     token_id_tuple,
 )
-from llama_gui.vocabulary.messages import Message, check_messages
+from llama_gui.vocabulary.images import Image
+from llama_gui.vocabulary.messages import Message, check_images, check_messages
 from llama_gui.vocabulary.sampling import SamplingParams
 
 Overflow = Literal["drop_oldest", "error"]
@@ -152,6 +153,9 @@ class GenerateRequest:
 
     For models whose tokenizers have tokens for that.
     """
+    images: Sequence[Image] = ()
+    """Those of a `prompt` or of `token_ids`, in order: one for each image token in it. Those of `messages` are in them.
+    """
     asker: str = ""
     """Who asks. Nothing of another's is used to answer sooner, as how soon would tell what they said: neither what was
     read of their prompts, nor their answers for guesses."""
@@ -233,6 +237,10 @@ class GenerateRequest:
 
     def _check_prompt(self) -> None:
         check_kind("prompt", self.prompt, str, "a text")
+        check_images(self.images)
+        keep(self, "images", tuple(self.images))
+        if self.images and self.messages is not None:
+            raise InvalidRequestError("images", f"{len(self.images)} beside messages", "within the messages")
         if self.messages is not None:
             check_messages(self.messages)
 
