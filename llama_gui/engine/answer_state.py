@@ -1,12 +1,13 @@
 """All that an answer depends on, as a value: so it can go on later, or elsewhere, as if it had never stopped."""
 
+import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError
-from llama_gui.vocabulary import GenerateRequest, SamplingParams, sampling_from_json
+from llama_gui.vocabulary import GenerateRequest, Image, SamplingParams, sampling_from_json
 from llama_gui.vocabulary.checks import text_tuple, token_id_tuple
 
 _VERSION = 1
@@ -19,6 +20,7 @@ _LATER: Mapping[str, Any] = {
     "is_chat": True,
     "thinking_budget": None,
     "asker": "",
+    "images": (),
 }
 """Fields that the states of earlier versions lack, with the values that were in force then."""
 
@@ -30,8 +32,8 @@ class AnswerState:
     The random number of a token depends only on the seed and the token's index, and its keys and values only on the
     tokens before it; so the ids and the settings are the whole state. `sampling` is complete, with the seed.
     `tokenizer` is the fingerprint of the tokenizer whose ids these are. `tools`: those that it was offered.
-    `is_chat`: the prompt is that of a chat, behind which a new text begins. `logits_processor` and other functions
-    cannot be kept.
+    `is_chat`: the prompt is that of a chat, behind which a new text begins. `images`: those that stand in the prompt.
+    `logits_processor` and other functions cannot be kept.
     """
 
     prompt_token_ids: tuple[int, ...]
@@ -53,6 +55,7 @@ class AnswerState:
     is_chat: bool = True
     thinking_budget: int | None = None
     asker: str = ""
+    images: tuple[Image, ...] = ()
     version: int = field(default=_VERSION)
 
     def request(self, logits_processor: Callable[[list[int], Any], Any] | None = None) -> GenerateRequest:
@@ -75,12 +78,14 @@ class AnswerState:
             tools=self.tools,
             thinking_budget=self.thinking_budget,
             asker=self.asker,
+            images=self.images,
             logits_processor=logits_processor,
         )
 
     def to_json(self) -> str:
         """As text, which `from_json` reads."""
-        return json.dumps(asdict(self))
+        images = [base64.b64encode(image.data).decode() for image in self.images]
+        return json.dumps(asdict(replace(self, images=())) | {"images": images})
 
     @classmethod
     def from_json(cls, text: str) -> "AnswerState":
@@ -98,6 +103,7 @@ class AnswerState:
             for name in ("prompt_token_ids", "token_ids", "stop_token_ids"):
                 values[name] = token_id_tuple(name, values[name])
             values["stop"] = text_tuple("stop", values["stop"])
+            values["images"] = tuple(Image(base64.b64decode(image, validate=True)) for image in values["images"])
             return cls(**{f.name: values[f.name] for f in fields(cls)})
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise InvalidRequestError("state", str(text)[:80], "what AnswerState.to_json wrote") from error

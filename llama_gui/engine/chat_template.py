@@ -41,6 +41,7 @@ from llama_gui.engine.template_turns import (
 )
 from llama_gui.engine.thinking_marks import ThinkingMarks
 from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.engine.vision.stand_in import STAND_IN
 from llama_gui.errors import ChatTemplateError
 from llama_gui.tool_calls import Manner
 from llama_gui.vocabulary import EFFORT, EFFORTS, Effort, Message, chosen_thinking, thinking_variables
@@ -93,8 +94,12 @@ class ChatTemplate:
     Time, memory and output are bounded: see `template_sandbox`.
     """
 
-    def __init__(self, source: str, file: Path, tokenizer: Tokenizer, tool_use: str | None = None) -> None:
+    def __init__(
+        self, source: str, file: Path, tokenizer: Tokenizer, tool_use: str | None = None, image_text: str = ""
+    ) -> None:
+        """`image_text`: what a prompt has in the place of an image, see `STAND_IN`."""
         self.source = source
+        self._image_text = image_text
         self._file = file
         self._tokenizer = tokenizer
         environment = BoundedEnvironment(
@@ -115,7 +120,7 @@ class ChatTemplate:
             raise ChatTemplateError(f"{self._file}{line}: the chat template is broken: {error}.") from error
 
     @classmethod
-    def load(cls, folder: Path, tokenizer: Tokenizer) -> "ChatTemplate | None":
+    def load(cls, folder: Path, tokenizer: Tokenizer, image_text: str = "") -> "ChatTemplate | None":
         """chat_template.jinja, or what tokenizer_config.json holds; None when the model has none.
 
         Raises:
@@ -133,11 +138,11 @@ class ChatTemplate:
                 raise ChatTemplateError(
                     f"{file} is empty. Download the file again, or delete it if the model has no chat template."
                 )
-            return cls(source, file, tokenizer)
+            return cls(source, file, tokenizer, image_text=image_text)
         file = folder / "tokenizer_config.json"
         named = _named_templates(read_json(file).get("chat_template"), file) if file.exists() else {}
         source = named.get("default", next(iter(named.values()), ""))
-        return cls(source, file, tokenizer, named.get("tool_use")) if source.strip() else None
+        return cls(source, file, tokenizer, named.get("tool_use"), image_text) if source.strip() else None
 
     def render(
         self,
@@ -196,11 +201,12 @@ class ChatTemplate:
         documents = _plain_json("documents", variables.get("documents"))
         unbroken = [unguarded(turn["content"]) for turn in turns]
         if not self._control_texts.threaten([turns, unbroken, tools, documents]):
-            return self._render([self._changed(turn, _as_it_is) for turn in turns], tools, variables)
+            text = self._render([self._changed(turn, _as_it_is) for turn in turns], tools, variables)
+            return text.replace(STAND_IN, self._image_text)
         literal = LiteralTexts(self._control_texts, turns, tools, documents, variables)
         guarded = [self._changed(turn, literal.hide) for turn in turns]
         text = self._render(guarded, literal.hide(tools), {**variables, "documents": literal.hide(documents)})
-        return literal.parts(text)
+        return [(said.replace(STAND_IN, self._image_text), hidden) for said, hidden in literal.parts(text)]
 
     def _changed(self, turn: Turn, change: Callable[[Any], Any]) -> Turn:
         """A turn with what people wrote in it changed: names, the role, and the marks around thoughts are ours."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PureWindowsPath
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -28,8 +28,12 @@ _TEXT_PARTS = {
 """Prefixes of the text network's weights in checkpoints that also hold another network (vision) -> what we call them.
 Those of older files come first."""
 
-_PICTURE_PARTS = ("vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector.")
-"""Prefixes of the vision network's weights, which are not read."""
+_VISION_PARTS = {
+    f"{outer}{part}.": f"{part}." for outer in ("", "model.") for part in ("vision_tower", "multi_modal_projector")
+}
+"""The same of the vision network's."""
+Network = Literal["all", "text", "vision"]
+"""Of which network a checkpoint is read, where it holds two."""
 _GUESSING_PARTS = ("model.mtp_",)
 """Those of ERNIE's layer that guesses a further token: neither."""
 
@@ -82,9 +86,9 @@ class WeightSource(Protocol):
 class Checkpoint:
     """The open weight files of a model folder. A context manager; tensors are read one at a time.
 
-    `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading. `text_only`:
-    the vision network is left aside, and the text network's weights have the names that they have in a checkpoint of
-    their own. `paired`: how the rows of a weight lie, where they are in pairs. `part_names`: see `Family`.
+    `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading. `network`: the
+    other is left aside, and the weights of this one have the names that they have in a checkpoint of their own.
+    `paired`: how the rows of a weight lie, where they are in pairs. `part_names`: see `Family`.
     `is_headless`: the projection to the vocabulary is left aside. Files that were written without it have shorter names
     for the other weights.
 
@@ -99,14 +103,14 @@ class Checkpoint:
         folder: Path,
         on_read: Callable[[int], None] | None = None,
         *,
-        text_only: bool = False,
+        network: Network = "all",
         paired: Mapping[str, PairedRows] | None = None,
         part_names: Mapping[str, str] | None = None,
         is_headless: bool = False,
     ) -> None:
         self.folder = folder
         self._on_read = on_read
-        self._text_only = text_only
+        self._network: Network = network
         self._paired = paired or {}
         self._part_names = part_names or {}
         self._is_headless = is_headless
@@ -131,7 +135,7 @@ class Checkpoint:
         except (SafetensorError, OSError, ValueError, RecursionError) as error:
             raise BrokenModelError(f"{file} is damaged or cut off: {brief(str(error))}. {AGAIN}") from error
         for stored in names:
-            name = _text_name(stored) if self._text_only else stored
+            name = _name_in(self._network, stored)
             if name is None or name.startswith(_GUESSING_PARTS) or (self._is_headless and name.startswith(_HEAD)):
                 continue
             if self._is_headless and not name.startswith(_NETWORK):
@@ -268,9 +272,14 @@ def with_parts(name: str, parts: Mapping[str, str]) -> str:
     return name if match is None else f"{match[1]}{parts.get(match[2], match[2])}{match[3]}"
 
 
-def _text_name(stored: str) -> str | None:
-    """The name of the weight `stored` in a checkpoint of the text network alone; None: another network's."""
-    if stored.startswith(_PICTURE_PARTS):
+def _name_in(network: Network, stored: str) -> str | None:
+    """The name of the weight `stored` in a checkpoint of that network alone; None: it is the other's."""
+    if network == "all":
+        return stored
+    if network == "vision":
+        prefix = next((prefix for prefix in _VISION_PARTS if stored.startswith(prefix)), None)
+        return None if prefix is None else _VISION_PARTS[prefix] + stored.removeprefix(prefix)
+    if stored.startswith(tuple(_VISION_PARTS)):
         return None
     prefix = next((prefix for prefix in _TEXT_PARTS if stored.startswith(prefix)), "")
     return _TEXT_PARTS.get(prefix, "") + stored.removeprefix(prefix)

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from llama_gui.engine.vision.placing import PlacedImages
 from llama_gui.vocabulary import Message
 
 ANSWER_SHARE = 4
@@ -17,16 +18,17 @@ _SAMPLE = 8  # messages that tell how many tokens the template writes around one
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The prompt that is sent, as ids, and how many of the messages are not in it."""
+    """The prompt that is sent, as ids, how many of the messages are not in it, and where images stand in it."""
 
     token_ids: list[int]
     dropped_messages: int = 0
+    images: PlacedImages | None = None
 
 
 def fit(
     messages: Sequence[Message],
     encode: Callable[[Sequence[Message]], list[int]],
-    count: Callable[[str], int],
+    count: Callable[[Message], int],
     max_context: int,
     max_tokens: int | None,
 ) -> Fitted:
@@ -37,7 +39,7 @@ def fit(
 
     Args:
         encode: messages -> ids of the prompt.
-        count: a text -> how many tokens it has, about.
+        count: a message -> how many tokens its text and its images have, about.
         max_context: tokens of prompt and answer together.
         max_tokens: how long the answer may get; None: as long as there is room.
     """
@@ -65,6 +67,12 @@ def fit(
     return Fitted(ids, starts[left_out] - len(head))
 
 
+def sent(messages: Sequence[Message], dropped: int) -> list[Message]:
+    """Those of `messages` that are sent where `fit` leaves out so many."""
+    head = next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
+    return [*messages[:head], *messages[head + dropped :]]
+
+
 def _turn_starts(messages: Sequence[Message]) -> list[int]:
     """Where each turn begins. Messages before the first one of the user, except system messages, belong to its turn."""
     first = next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
@@ -83,12 +91,12 @@ def _offsets(
     messages: Sequence[Message],
     starts: Sequence[int],
     encode: Callable[[Sequence[Message]], list[int]],
-    count: Callable[[str], int],
+    count: Callable[[Message], int],
 ) -> list[int]:
     """Tokens before each turn, about, from the first turn on; they do not change when the conversation goes on."""
     first = messages[starts[0] : starts[0] + _SAMPLE]
-    around = max(0, len(encode(first)) - sum(count(m.content) for m in first)) / len(first)
+    around = max(0, len(encode(first)) - sum(map(count, first))) / len(first)
     offsets = [0]
     for start, end in itertools.pairwise(starts):
-        offsets.append(offsets[-1] + round(sum(count(m.content) + around for m in messages[start:end])))
+        offsets.append(offsets[-1] + round(sum(count(m) + around for m in messages[start:end])))
     return offsets

@@ -229,13 +229,14 @@ def precision_reason(
 
 def _best_dtype(device: torch.device) -> torch.dtype:
     if device.type == "cpu":
-        return torch.bfloat16 if _has_native_bfloat16() else torch.float32
+        return torch.bfloat16 if has_native_bfloat16() else torch.float32
     if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
         return torch.bfloat16
     return torch.float16
 
 
-def _has_native_bfloat16() -> bool:
+def has_native_bfloat16() -> bool:
+    """Whether the CPU multiplies bfloat16 itself."""
     # Private probes of torch; where they are missing (ARM, another version), float32 is never wrong.
     probes = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(getattr(torch.cpu, probe, lambda: False)() for probe in probes)

@@ -43,6 +43,7 @@ from llama_gui.vocabulary import (
     EngineStats,
     GenerateRequest,
     GenerateResult,
+    Image,
     LoadProgress,
     Message,
     ModelInfo,
@@ -174,7 +175,7 @@ class Engine:
         ranker = Ranker(model.tokenizer.vocab_size)
         graphs = None if embeds else graphs_of(network, ranker)
         ranks = network.device.type == "cuda" and not embeds
-        runner = Runner(network, cache, graphs, ranker=ranker if ranks else None, embeds=embeds)
+        runner = Runner(network, cache, graphs, ranker=ranker if ranks else None, embeds=embeds, tower=model.tower)
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))
         keeps = network.is_exact and not embeds
         folder, stamp = (prompt_cache, stamp_of(path, network.config)) if keeps else (None, b"")
@@ -361,11 +362,14 @@ class Engine:
                 job.cancel()
             raise
 
-    def logits(self, token_ids: Many[int]) -> Tensor:
+    def logits(self, token_ids: Many[int], images: Many[Image] = ()) -> Tensor:
         """One full forward: float32 ``[len(token_ids), vocab]`` on CPU. For tests, scoring and perplexity.
 
+        `images`: see `GenerateRequest.images`; there are more logits than `token_ids` then, of all their tokens.
+
         Raises:
-            InvalidRequestError: there are no ids, or some that the model does not know; or it makes vectors instead.
+            InvalidRequestError: there are no ids, or some that the model does not know; or it makes vectors instead; or
+                `images` do not go with the ids or the model.
             PromptTooLongError: there are more than the context holds.
             GenerationError: there is no memory for it, or this is a forked copy of the process.
             EngineClosedError: the engine was stopped.
@@ -376,10 +380,12 @@ class Engine:
         if not ids:
             raise InvalidRequestError("token_ids", ids, "at least one token id")
         self._reader.check_ids("token_ids", ids)
+        placed = self._reader.place_images(ids, images)
+        ids = ids if placed is None else placed.token_ids
         if len(ids) > self._info.max_context:
             raise PromptTooLongError(len(ids), self._info.max_context, is_answered=False)
         # A copy, because tensors made in inference mode cannot take part in a caller's autograd.
-        return self._loop.call(lambda: self._runner.logits(ids)).clone()
+        return self._loop.call(lambda: self._runner.logits(ids, placed)).clone()
 
     def warmup(self) -> None:
         """Run one token, so that the first request finds the weights in memory, and a card its kernels compiled.

@@ -63,6 +63,10 @@ class GgufModel:
         match = _PART.fullmatch(path.name)
         self.name = match["name"] if match else path.stem
 
+    @property
+    def vision(self) -> None:
+        """None: it reads no images here."""
+
     def tokenizer(self) -> Tokenizer:
         """The vocabulary.
 

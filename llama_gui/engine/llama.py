@@ -19,6 +19,7 @@ from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_layer import NativeLayer, NativeLayers
 from llama_gui.engine.rotary import Rotary, Turns
 from llama_gui.engine.token_table import TokenTable
+from llama_gui.engine.vision.placing import is_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +27,15 @@ class Segment:
     """Successive tokens of one conversation in a step: a piece of a prompt, or one drawn token.
 
     They are the positions from ``len(slot.tokens)`` on. `logits`: of how many of the last rows. `is_prompt`: they are
-    read and not drawn; such segments come last in a step.
+    read and not drawn; such segments come last in a step. `images`: ``[rows, hidden]``, what is read in the place of
+    those `token_ids` that are keys of images, in order; None: there are none.
     """
 
     slot: Slot
     token_ids: Sequence[int]
     logits: int = 1
     is_prompt: bool = False
+    images: Tensor | None = None
 
     @property
     def places(self) -> list[tuple[int, int, int, int]]:
@@ -184,7 +187,7 @@ class Llama:
         positions = [n for s in segments for n in range(len(s.slot.tokens), len(s.slot.tokens) + len(s.token_ids))]
         places = torch.tensor(positions, device=self.device)
         turns = [rotary.rows(places, max(positions)) for rotary in self.rotaries]
-        x = self.look_up(torch.tensor(ids, device=self.device))
+        x = self._embedded(ids, segments)
         self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
         wanted = [segment.logits for segment in segments]
         if self._layers is not None and isinstance(spans, NativeSpans) and len(x) <= _FEW_ROWS:
@@ -201,6 +204,17 @@ class Llama:
             return x[:0]
         self._plan_rows(len(x))
         return self._last_norm(x)
+
+    def _embedded(self, ids: Sequence[int], segments: Sequence[Segment]) -> Tensor:
+        """``[rows, hidden]`` of all tokens and images of a step."""
+        images = [segment.images for segment in segments if segment.images is not None]
+        if not images:
+            return self.look_up(torch.tensor(ids, device=self.device))
+        are_images = [is_key(token_id) for token_id in ids]
+        known = [0 if is_image else token_id for token_id, is_image in zip(ids, are_images, strict=True)]
+        x = self.look_up(torch.tensor(known, device=self.device))
+        x[torch.tensor(are_images, device=self.device)] = torch.cat(images).to(x.dtype)
+        return x
 
     def _last_block(
         self, x: Tensor, turns: Turns, spans: Spans, segments: Sequence[Segment], wanted: Sequence[int]

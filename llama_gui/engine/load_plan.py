@@ -23,6 +23,7 @@ from llama_gui.engine.model_files import ModelFiles, open_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
 from llama_gui.engine.rounded_bytes import RoundedBytes
+from llama_gui.engine.vision.loading import vision_parameters
 from llama_gui.engine.weight_shapes import idle_parameters, layer_parameters, parameter_count, router_parameters
 from llama_gui.errors import UnsupportedModelError
 from llama_gui.vocabulary import LoadPlan
@@ -66,7 +67,9 @@ def _weight_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernel
     table, head = (model.number_bytes(part, precision, rounded) for part in ("table", "head"))
     vocabulary_bytes = vocabulary * (table if is_shared else table + head)
     layers_bytes = linears * model.number_bytes("layers", precision, rounded)
-    return round(vocabulary_bytes + layers_bytes + routers * torch.float32.itemsize)
+    numbers = 0 if model.vision is None else vision_parameters(model.vision.config)
+    vision_bytes = numbers * (torch.float32 if precision.name == "float32" else torch.bfloat16).itemsize
+    return round(vocabulary_bytes + layers_bytes + routers * torch.float32.itemsize) + vision_bytes
 
 
 def _rounded_bytes(config: NetworkConfig, kernels: NativeKernels | None, has_native_int8: bool) -> RoundedBytes:

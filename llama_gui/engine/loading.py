@@ -27,6 +27,10 @@ from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.network_loader import NetworkLoader
 from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.engine.vision.loading import VisionLoader, vision_parameters, vision_precision
+from llama_gui.engine.vision.pixels import MOST_PIXELS_ON_CPU, ImagePreparer
+from llama_gui.engine.vision.placing import ImagePlacer
+from llama_gui.engine.vision.tower import VisionTower
 from llama_gui.engine.weight_shapes import parameter_count
 from llama_gui.errors import LoadCancelledError
 from llama_gui.paths import as_unicode
@@ -39,7 +43,8 @@ class LoadedModel:
     """What a model is, in memory.
 
     `eos_token_ids` end an answer: those of config.json, generation_config.json and the tokenizer. `threads`: with how
-    many CPU threads it is run.
+    many CPU threads it is run. `tower` reads images, which `placer` puts among the tokens of prompts; None: it reads
+    none.
     """
 
     network: Llama
@@ -48,6 +53,8 @@ class LoadedModel:
     info: ModelInfo
     eos_token_ids: frozenset[int]
     threads: int
+    tower: VisionTower | None = None
+    placer: ImagePlacer | None = None
 
 
 class _Watch:
@@ -121,7 +128,7 @@ def load_model(
     threads = threads or thread_count(layer_bytes(model, precision, kernels))
     notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
     reader = _NetworkReader(model, context, precision, kept, torch_device, threads, exact, notes, kernels)
-    network = reader.read(on_progress, is_cancelled)
+    network, tower = reader.read(on_progress, is_cancelled)
     info = ModelInfo(
         name=as_unicode(name or model.name),
         path=str(model_folder(path)) if isinstance(path, str | Path) else "",
@@ -137,11 +144,16 @@ def load_model(
         cache_dtype=name_of(network.cache_dtype),
         embeds=model.embeds,
         dimensions=config.hidden_size if model.embeds else 0,
+        reads_images=tower is not None and template is not None,
     )
     if template is not None:
         info = _with_manners(info, template, tokenizer)
     eos_token_ids = (config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids) - tokenizer.going_on_ids
-    return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads)
+    placer = None
+    if model.vision is not None:
+        most_pixels = MOST_PIXELS_ON_CPU if torch_device.type == "cpu" else None
+        placer = ImagePlacer(model.vision.config, tokenizer, ImagePreparer(model.vision.config, most_pixels))
+    return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads, tower, placer)
 
 
 def _with_manners(info: ModelInfo, template: ChatTemplate, tokenizer: Tokenizer) -> ModelInfo:
@@ -176,22 +188,25 @@ class _NetworkReader:
 
     def read(
         self, on_progress: Callable[[LoadProgress], None] | None, is_cancelled: Callable[[], bool] | None
-    ) -> Llama:
+    ) -> tuple[Llama, VisionTower | None]:
         """Read them in a thread of their own, and wait."""
         keep_scratch_memory()  # before kernels are timed
 
-        def read(report: Callable[[LoadProgress], None], is_unwanted: Callable[[], bool]) -> Llama:
+        def read(
+            report: Callable[[LoadProgress], None], is_unwanted: Callable[[], bool]
+        ) -> tuple[Llama, VisionTower | None]:
             def is_over() -> bool:
                 return is_unwanted() or (is_cancelled is not None and is_cancelled())
 
-            return self._read(_Watch(parameter_count(self.model.config), report, is_over))
+            vision = 0 if self.model.vision is None else vision_parameters(self.model.vision.config)
+            return self._read(_Watch(parameter_count(self.model.config) + vision, report, is_over))
 
-        network = run_apart(read, on_progress, name="llama-gui-load")
+        networks = run_apart(read, on_progress, name="llama-gui-load")
         # Memory of the conversion that the C library kept: for a small model in int4 as much as its weights.
         give_memory_back(parameter_count(self.model.config))
-        return network
+        return networks
 
-    def _read(self, watch: _Watch) -> Llama:
+    def _read(self, watch: _Watch) -> tuple[Llama, VisionTower | None]:
         # As many threads as later, because products are probed during loading.
         with torch_threads(self.threads), self.model.weights(watch.read) as checkpoint:
             network = NetworkLoader(
@@ -204,9 +219,18 @@ class _NetworkReader:
                 kernels=self.kernels,
                 cache_dtype=self.cache_dtype,
             ).load()
+            tower = self._tower(watch)
         watch.finish()
         self.notes.save()
-        return network
+        return network, tower
+
+    def _tower(self, watch: _Watch) -> VisionTower | None:
+        vision = self.model.vision
+        if vision is None:
+            return None
+        precision = vision_precision(self.precision, self.device, self.kernels)
+        with vision.weights(watch.read) as checkpoint:
+            return VisionLoader(vision.config, checkpoint, precision, self.device, self.notes, self.kernels).load()
 
 
 def _context(max_context: int | None, config: NetworkConfig) -> int:

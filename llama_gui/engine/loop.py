@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Many
 from concurrent.futures import Future
 from dataclasses import replace
@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 RECALL_SECONDS = (0.25, 0.01)
 """How long a step may take what has come from the disk: alone, and while others wait for their next token."""
+LOOK_SECONDS = (0.25, 0.05)
+"""The same of reading an image."""
 _WRITING_S = 0.002
 
 _CLOSED = "The engine is closed. Load the model again."
@@ -57,6 +59,7 @@ class Loop:
     ) -> None:
         self._prompt_cache = prompt_cache
         self._recalls: dict[int, Recall] = {}  # by number of sequence: what of its prompt comes from the disk
+        self._looks: dict[int, Iterator[Tensor | None]] = {}  # by number of sequence: the image that it is reading
         self._owns_thread = shared is None
         self._thread = shared or SharedThread("llama-gui-engine")
         if prompt_cache is not None:
@@ -313,6 +316,27 @@ class Loop:
             count += new
         return True
 
+    def _look(self, chunk: Chunk) -> bool:
+        """Read a part of an image that stands among the next tokens, instead of running them; False: none is left."""
+        number, sequence = chunk.number, self._sequences[chunk.number]
+        span = sequence.unread_image(chunk.tokens)
+        if span is None:
+            return False
+        end = time.perf_counter() + LOOK_SECONDS[self._others_wait(number)]
+        try:
+            look = self._looks.get(number)
+            if look is None:
+                look = self._looks[number] = self._runner.look(span.image)
+            for rows in look:
+                if rows is not None:
+                    del self._looks[number]
+                    sequence.take_image(span, rows)
+                if rows is not None or sequence.job.is_cancelled or time.perf_counter() > end:
+                    break
+        except Exception as error:
+            self._finish(sequence, "error", error_for_user(error))
+        return True
+
     def _forget_disk(self, number: int) -> None:
         recall = self._recalls.pop(number, None)
         if recall is not None:
@@ -326,7 +350,7 @@ class Loop:
     def _step(self, chunks: list[Chunk]) -> bool:
         """Run `chunks`, but for what comes from the disk; False: everybody waits for it."""
         decodes = sum(chunk.tokens == 1 for chunk in chunks)
-        run = [chunk for chunk in chunks if not self._recall(chunk.number)]
+        run = [chunk for chunk in chunks if not self._recall(chunk.number) and not self._look(chunk)]
         if not run:
             self._publish(0)
             return any(map(self._can_go_on, self._scheduler.running))
@@ -398,6 +422,7 @@ class Loop:
     def _finish(self, sequence: Sequence, reason: FinishReason, error: Exception | None = None) -> None:
         self._scheduler.remove(sequence.number)
         self._forget_disk(sequence.number)
+        self._looks.pop(sequence.number, None)
         self._sequences.pop(sequence.number, None)
         if self._speculator is not None:
             self._speculator.forget(sequence)

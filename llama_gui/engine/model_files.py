@@ -4,6 +4,8 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +21,7 @@ from llama_gui.engine.pooling import folder_embeds
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.scaled_weights import ScaledCheckpoint
 from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.engine.vision.config import VisionConfig, read_vision
 from llama_gui.engine.weight_shapes import expert_parameters, layer_parameters, paired_rows
 from llama_gui.errors import InvalidRequestError, ModelNotFoundError
 
@@ -26,6 +29,14 @@ _GGUF = ".gguf"
 _ALLOWED_PATH = "where a model folder or a GGUF file lies"
 _NO_MODEL = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$|mmproj", re.ASCII | re.IGNORECASE)
 """File names of a GGUF that is no model by itself: a later part of one, or a picture encoder (mmproj)."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisionFiles:
+    """A network that reads images, on disk. `weights`: opens them; for what it is called with see `Checkpoint`."""
+
+    config: VisionConfig
+    weights: Callable[[Callable[[int], None] | None], AbstractContextManager[Checkpoint]]
 
 
 class ModelFiles(Protocol):
@@ -55,6 +66,11 @@ class ModelFiles(Protocol):
     def embeds(self) -> bool:
         """Whether it turns texts into vectors, and writes none."""
         return False
+
+    @property
+    def vision(self) -> VisionFiles | None:
+        """The network that reads images; None: it reads none here."""
+        return None
 
     @property
     def stored(self) -> Quantised | None:
@@ -88,11 +104,19 @@ class FolderModel(ModelFiles):
         self._embeds = folder_embeds(folder)
         self.config = load_config(folder, is_headless=self._embeds)
         self.defaults = load_generation_defaults(folder)
+        vision = read_vision(folder) if self.config.reads_pictures else None
+        weights = partial(Checkpoint, folder, network="vision")
+        self._vision = None if vision is None else VisionFiles(vision, weights)
 
     @property
     def embeds(self) -> bool:
         """See `folder_embeds`."""
         return self._embeds
+
+    @property
+    def vision(self) -> VisionFiles | None:
+        """See `read_vision`."""
+        return self._vision
 
     def tokenizer(self) -> Tokenizer:
         """See `Tokenizer.load`."""
@@ -100,7 +124,8 @@ class FolderModel(ModelFiles):
 
     def template(self, tokenizer: Tokenizer) -> ChatTemplate | None:
         """See `ChatTemplate.load`."""
-        return ChatTemplate.load(self._folder, tokenizer)
+        image = "" if self.vision is None else tokenizer.token_text(self.vision.config.image_token_id)
+        return ChatTemplate.load(self._folder, tokenizer, image)
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> AbstractContextManager[WeightSource]:
         """See `Checkpoint`."""
@@ -110,7 +135,7 @@ class FolderModel(ModelFiles):
         files = Checkpoint(
             self._folder,
             on_read,
-            text_only=self.config.reads_pictures,
+            network="text" if self.config.reads_pictures else "all",
             paired=paired,
             part_names=self.config.part_names,
             is_headless=self._embeds,
@@ -127,7 +152,7 @@ class FolderModel(ModelFiles):
             return f"{kind} experts, {held}"
         parts = [
             f"FP8, {held}" if self.config.fp8 is not None else "",
-            "the part for text; it reads no pictures here" if self.config.reads_pictures else "",
+            "the part for text; it reads no images here" if self.config.reads_pictures and self.vision is None else "",
         ]
         return ", ".join(filter(None, parts))
 

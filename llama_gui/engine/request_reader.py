@@ -16,7 +16,7 @@ from llama_gui.engine.call_forms import CallForms
 from llama_gui.engine.call_grammar import CallGrammar
 from llama_gui.engine.callbacks import blamed
 from llama_gui.engine.chat_template import plain, plain_prompt
-from llama_gui.engine.context_policy import Fitted, fit
+from llama_gui.engine.context_policy import Fitted, fit, sent
 from llama_gui.engine.harmony import Marks
 from llama_gui.engine.loading import LoadedModel
 from llama_gui.engine.middle import MiddleTokens
@@ -29,12 +29,15 @@ from llama_gui.engine.template_thinking import thinking_tag
 from llama_gui.engine.thinking_budget import ThinkingBudget
 from llama_gui.engine.thinking_marks import ThinkingMarks
 from llama_gui.engine.thinking_watch import ChannelWatch, MarkWatch, TagWatch
+from llama_gui.engine.vision.placing import PlacedImages
+from llama_gui.engine.vision.stand_in import images_of, marked
 from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
     ContextUse,
     EmbedRequest,
     FinishReason,
     GenerateRequest,
+    Image,
     Message,
     SamplingParams,
     check_messages,
@@ -70,7 +73,7 @@ class ReadRequest:
     `origin` is its state before the first token. `goes_on`: the answer's text goes on with that of the prompt. `marks`:
     those in an answer that are told as tags: of its messages, where it is several, or of its thoughts. `budget`: what
     ends its thoughts. `may_call`: whether it was offered tools. `pool`: makes the vector that is wanted instead of an
-    answer, see `vector_of`.
+    answer, see `vector_of`. `images`: those in the prompt; None: there are none.
     """
 
     prompt: list[int]
@@ -88,6 +91,7 @@ class ReadRequest:
     may_call: bool = False
     asker: str = ""
     pool: Callable[[Tensor], tuple[float, ...]] | None = None
+    images: PlacedImages | None = None
 
 
 class RequestReader:
@@ -96,6 +100,7 @@ class RequestReader:
     def __init__(self, model: LoadedModel) -> None:
         self._tokenizer = model.tokenizer
         self._template = model.template
+        self._placer = model.placer
         self._info = model.info
         self._vocab_size = model.network.config.vocab_size
         self._eos_token_ids = model.eos_token_ids
@@ -167,7 +172,7 @@ class RequestReader:
         marks = self._marks(request, is_chat=is_chat)
         return ReadRequest(
             prompt,
-            self._origin(request, prompt, sampler, is_chat),
+            self._origin(request, prompt, sampler, is_chat, fitted.images),
             sampler,
             self._limits(request, len(prompt)),
             StopStrings(self._stops(request), request.stop if request.include_stop_str_in_output else ()),
@@ -180,6 +185,7 @@ class RequestReader:
             self._budget(request, prompt),
             bool(request.tools),
             request.asker,
+            images=fitted.images,
         )
 
     def ended(self, request: GenerateRequest) -> InvalidRequestError:
@@ -194,6 +200,7 @@ class RequestReader:
             InvalidRequestError: `messages` are something else.
         """
         check_messages(messages)
+        messages = self._marked(messages)
         if self._template is None:
             return plain_prompt(messages, add_generation_prompt=add_generation_prompt)
         return self._template.render(messages, add_generation_prompt=add_generation_prompt, **variables)
@@ -204,8 +211,13 @@ class RequestReader:
         return None if self._template is None else self._template.source
 
     def chat_ids(self, messages: Many[Message], *, add_generation_prompt: bool = True, **variables: Any) -> list[int]:
-        """The ids of the same."""
+        """The ids of the same; images have their tokens."""
         check_messages(messages)
+        ids = self._chat_ids(self._marked(messages), add_generation_prompt=add_generation_prompt, **variables)
+        images = images_of(messages)
+        return ids if self._placer is None or not images else self._placer.place(ids, images).token_ids
+
+    def _chat_ids(self, messages: Many[Message], *, add_generation_prompt: bool, **variables: Any) -> list[int]:
         if self._template is None:
             text = plain_prompt(messages, add_generation_prompt=add_generation_prompt)
             return self._tokenizer.encode(text, add_special_tokens=True)
@@ -323,10 +335,43 @@ class RequestReader:
         budget = ThinkingBudget(request.thinking_budget, watch, self._tokenizer.token_bytes, request.sampling)
         return budget.begin(request.answer_token_ids)
 
+    def _marked(self, messages: Many[Message]) -> Many[Message]:
+        """The same with a mark for each image, see `STAND_IN`.
+
+        Raises:
+            InvalidRequestError: the model reads no images.
+        """
+        images = images_of(messages)
+        self._check_images(images)
+        return marked(messages) if images else messages
+
+    def _check_images(self, images: Many[Image]) -> None:
+        if images and (self._placer is None or self._template is None):
+            allowed = f"left out: {self._info.name} reads no images. Choose a model that does"
+            raise InvalidRequestError("images", f"{len(images)} images", allowed)
+
+    def place_images(self, token_ids: Many[int], images: Many[Image]) -> PlacedImages | None:
+        """`images` in the places of the image tokens among `token_ids`; None: there are no images.
+
+        Raises:
+            InvalidRequestError: the model reads no images, one is damaged, or there are more or fewer places.
+        """
+        self._check_images(images)
+        return self._placer.place(token_ids, images) if images and self._placer is not None else None
+
     def _fitted(self, request: GenerateRequest) -> Fitted:
         fitted = self._whole(request)
+        images = request.images
+        if request.messages is not None:
+            images = images_of(sent(request.messages, fitted.dropped_messages))
+        placed = self.place_images(fitted.token_ids, images)
+        if placed is not None:
+            fitted = replace(fitted, token_ids=placed.token_ids, images=placed)
         if request.truncate_prompt_tokens is None:
             return fitted
+        if placed is not None:
+            allowed = "left out where there are images"
+            raise InvalidRequestError("truncate_prompt_tokens", request.truncate_prompt_tokens, allowed)
         return replace(fitted, token_ids=self._truncated(fitted.token_ids, request))
 
     def _whole(self, request: GenerateRequest) -> Fitted:
@@ -374,7 +419,12 @@ class RequestReader:
 
         if request.overflow == "error":
             return Fitted(encode(messages))
-        return fit(messages, encode, self._tokenizer.count, self._info.max_context, request.max_tokens)
+        return fit(messages, encode, self._count, self._info.max_context, request.max_tokens)
+
+    def _count(self, message: Message) -> int:
+        """How many tokens the text and the images of a message have."""
+        images = 0 if self._placer is None else sum(map(self._placer.count, message.images))
+        return self._tokenizer.count(message.content) + images
 
     @staticmethod
     def _opens_final(request: GenerateRequest) -> bool:
@@ -462,6 +512,7 @@ class RequestReader:
         prompt: list[int],
         sampler: Sampler,
         is_chat: bool,
+        placed: PlacedImages | None,
     ) -> AnswerState:
         return AnswerState(
             prompt_token_ids=tuple(prompt),
@@ -483,6 +534,7 @@ class RequestReader:
             is_chat=is_chat,
             thinking_budget=request.thinking_budget,
             asker=request.asker,
+            images=() if placed is None else tuple(replace(image, place=0) for image in placed.images),
         )
 
     def _limits(self, request: GenerateRequest, prompt_tokens: int) -> Limits:

@@ -1,5 +1,6 @@
 """One step on the device: from the next tokens of some sequences to logits for each whose prompt is read."""
 
+from collections.abc import Iterator
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from llama_gui.engine.llama import Llama, PassCancelled, Segment
 from llama_gui.engine.prompt_cache import bits_of, probe_tokens
 from llama_gui.engine.ranking import RankedRow, Ranker, temperatures_on
 from llama_gui.engine.sequence import Sequence
+from llama_gui.engine.vision.pixels import PreparedImage
+from llama_gui.engine.vision.placing import PlacedImages, is_key
+from llama_gui.engine.vision.tower import VisionTower
 from llama_gui.errors import EngineClosedError, GenerationError, LlamaGuiError
 
 
@@ -50,7 +54,8 @@ class Runner:
     """Runs the network for sequences that hold a slot. One thread, alone, uses it.
 
     `graphs`: recordings of steps, where the device has such. `ranker`: how logits are ranked on it; None: they come to
-    the CPU. `embeds`: what is made are no logits, but the rows that those would be of, see `Llama.hidden`.
+    the CPU. `embeds`: what is made are no logits, but the rows that those would be of, see `Llama.hidden`. `tower`:
+    reads images.
     """
 
     def __init__(
@@ -61,7 +66,9 @@ class Runner:
         *,
         ranker: Ranker | None = None,
         embeds: bool = False,
+        tower: VisionTower | None = None,
     ) -> None:
+        self._tower = tower
         self._embeds = embeds
         self._ranker = ranker
         self._loaded: Llama | None = network
@@ -82,7 +89,18 @@ class Runner:
     def close(self) -> None:
         """Release the weights, even if somebody still holds the engine."""
         self._pages.close()
-        self._loaded = self._graphs = None
+        self._loaded = self._graphs = self._tower = None
+
+    @torch.inference_mode()
+    def look(self, image: PreparedImage) -> Iterator[Tensor | None]:
+        """Read `image` piece by piece, see `VisionTower.read`.
+
+        Raises:
+            EngineClosedError: the engine was closed.
+        """
+        if self._tower is None:
+            raise EngineClosedError("The engine was closed.")
+        return self._tower.read(image)
 
     def step(self, works: Many[Work]) -> dict[int, Logits | Exception | None]:
         """Run all `works` in one forward pass.
@@ -130,6 +148,8 @@ class Runner:
 
     def _recorded(self, works: Many[Work], segments: Many[Segment]) -> Logits | None:
         """What a recording makes of the step; None: there is none for it."""
+        if any(segment.images is not None for segment in segments):
+            return None
         if isinstance(self._graphs, DecodeGraphs):
             made = self._graphs.run(segments)
             return None if made is None else self._ranked(works, segments, made)
@@ -148,7 +168,8 @@ class Runner:
         assert slot is not None
         tokens = [*work.sequence.next_tokens(work.count), *work.guesses]
         self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
-        return Segment(slot, tokens, work.rows, work.sequence.is_prefilling)
+        images = work.sequence.image_rows(work.count)
+        return Segment(slot, tokens, work.rows, is_prompt=work.sequence.is_prefilling, images=images)
 
     @torch.inference_mode()
     def warm_up(self) -> None:
@@ -173,18 +194,32 @@ class Runner:
             self._cache.drop(slot)
 
     @torch.inference_mode()
-    def logits(self, token_ids: Many[int]) -> Tensor:
-        """Float32 logits ``[len(token_ids), vocab]`` on CPU, of a conversation that is forgotten afterwards."""
+    def logits(self, token_ids: Many[int], placed: PlacedImages | None = None) -> Tensor:
+        """Float32 logits ``[len(token_ids), vocab]`` on CPU, of a conversation that is forgotten afterwards.
+
+        `placed`: the images among `token_ids`; None: there are none.
+        """
+        keys, seen = (token_ids, None) if placed is None else (placed.keys, self._seen(placed))
         slot = self._cache.blank(len(token_ids))  # the logits of every row are wanted, so nothing cached can be reused
         try:
             rows: list[Tensor] = []
             for start in range(0, len(token_ids), _LOGITS_CHUNK):
-                piece = list(token_ids[start : start + _LOGITS_CHUNK])
-                rows.append(self._network.forward([Segment(slot, piece, len(piece), is_prompt=True)]).cpu())
+                piece = list(keys[start : start + _LOGITS_CHUNK])
+                images, count = None, sum(map(is_key, piece))
+                if seen is not None and count:
+                    images, seen = seen.split((count, len(seen) - count))
+                segment = Segment(slot, piece, len(piece), is_prompt=True, images=images)
+                rows.append(self._network.forward([segment]).cpu())
                 slot.tokens.extend(piece)
             return torch.cat(rows)
         finally:
             self._cache.drop(slot)
+
+    def _seen(self, placed: PlacedImages) -> Tensor:
+        """The rows of all its images."""
+        if self._tower is None:
+            raise EngineClosedError("The engine was closed.")
+        return torch.cat([self._tower.rows(span.image) for span in placed.spans])
 
     @torch.inference_mode()
     def identity(self, stamp: bytes) -> bytes:

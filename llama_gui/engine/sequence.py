@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable
 
+import torch
 from torch import Tensor
 
 from llama_gui.engine.callbacks import OnFinish, OnOutput, blamed
@@ -12,6 +13,7 @@ from llama_gui.engine.ranking import RankedRow
 from llama_gui.engine.request_reader import ReadRequest
 from llama_gui.engine.sampling import Draw
 from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.engine.vision.placing import ImageSpan, is_key
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import FinishReason, GenerateResult, Timings, TokenOutput, TopLogprob, Usage
 
@@ -30,6 +32,10 @@ class Sequence:
     ) -> None:
         self.number = number
         self.prompt = read.prompt
+        self._keys = read.prompt if read.images is None else read.images.keys
+        """The prompt as the network and its cache know it: images have numbers of their own."""
+        self._spans = () if read.images is None else read.images.spans
+        self._image_rows: dict[int, Tensor] = {}  # by the place where an image begins
         self.answer = list(read.origin.token_ids)  # the given beginning of an answer
         self.cache_key = read.origin.cache_key
         self.asker = read.asker
@@ -115,8 +121,9 @@ class Sequence:
 
     @property
     def reusable(self) -> list[int]:
-        """The tokens that may come from the cache, except the last of them."""
-        return self.tokens if self._scores is None else self._scores.reusable
+        """What may come from the cache, as that knows it, except the last of them."""
+        known = self._keys + self.answer
+        return known if self._scores is None else known[: len(self._scores.reusable)]
 
     @property
     def tokens_left(self) -> int:
@@ -124,13 +131,35 @@ class Sequence:
         return 0 if self._only_reads else self._limits.max_tokens - len(self.answer)
 
     def next_tokens(self, count: int) -> list[int]:
-        """The first `count` tokens that are not yet run."""
+        """The first `count` tokens that are not yet run, as the network knows them."""
         assert self.slot is not None
         start = len(self.slot.tokens)
         if start >= len(self.prompt):
             return self.answer[start - len(self.prompt) :][:count]
-        read = self.prompt[start : start + count]
+        read = self._keys[start : start + count]
         return read + self.answer[: count - len(read)]
+
+    def unread_image(self, count: int) -> ImageSpan | None:
+        """The first image among the next `count` tokens that is not read yet."""
+        start = self.held
+        near = (span for span in self._spans if span.start < start + count and span.end > start)
+        return next((span for span in near if span.start not in self._image_rows), None)
+
+    def take_image(self, span: ImageSpan, rows: Tensor) -> None:
+        """What the network for images has made of one, ``[rows, hidden]``."""
+        self._image_rows[span.start] = rows
+
+    def image_rows(self, count: int) -> Tensor | None:
+        """Those of the next `count` tokens, ``[rows, hidden]``; None: there are no images among them."""
+        start = self.held
+        found: list[Tensor] = []
+        for span in self._spans:
+            first, last = max(span.start, start), min(span.end, start + count)
+            if first < last:
+                before, here = (sum(map(is_key, self._keys[a:b])) for a, b in ((span.start, first), (first, last)))
+                found.append(self._image_rows[span.start][before : before + here])
+        rows = torch.cat(found) if found else None
+        return rows if rows is not None and len(rows) else None
 
     def most(self, count: int) -> int:
         """How many of `count` tokens to run in one step: limited by memory where all their logits are wanted."""
@@ -180,13 +209,16 @@ class Sequence:
         """`tokens` were run: the slot holds their keys and values now."""
         assert self.slot is not None
         self.slot.tokens.extend(tokens)
+        for span in self._spans:
+            if span.end <= self.held:
+                self._image_rows.pop(span.start, None)
         if self.is_prefilling:
             self.job.read_prompt(len(self.slot.tokens))
 
     def recall(self, count: int) -> None:
         """The slot holds the next `count` tokens, which were not run now but kept since they were."""
         self._cached_tokens += count
-        self.accept(self.tokens[self.held : self.held + count])
+        self.accept((self._keys + self.answer)[self.held : self.held + count])
 
     def draw(self, logits: Tensor | RankedRow) -> None:
         """Draw the next token from raw float32 `logits` ``[vocab]``, or from what a card tells of them, and hand it on.

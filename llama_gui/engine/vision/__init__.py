@@ -1,0 +1,1 @@
+"""Images -> rows that stand among the embeddings of tokens."""

@@ -1,0 +1,107 @@
+"""The file of an image -> its pixels, in the size in which a network reads them."""
+
+import math
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from io import BytesIO
+
+import numpy as np
+import torch
+from PIL import Image as Pillow
+from PIL import ImageOps
+from torch import Tensor
+
+from llama_gui.engine.vision.config import VisionConfig
+from llama_gui.errors import InvalidRequestError
+from llama_gui.vocabulary import IMAGE_KINDS, Image
+
+_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
+_MOST_PIXELS = 80_000_000
+"""Of a file. More take as many bytes three times over, whatever small file they come in."""
+MOST_PIXELS_ON_CPU = 1024 * 1024
+"""Of an image as it is read. Each patch sees all others: one of 1540 x 1540 takes a CPU four times as long."""
+_KEPT_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedImage:
+    """An image as it is read: uint8 `pixels` ``[height, width, 3]``, of which `rows` times `columns` rows are made.
+
+    `digest`: of the file.
+    """
+
+    digest: bytes
+    rows: int
+    columns: int
+    pixels: Tensor
+
+
+class ImagePreparer:
+    """Decodes and resizes images as transformers' Pixtral processor does; in any thread. The latest are kept.
+
+    `most_pixels`: a limit beside that of the model; None: there is none.
+    """
+
+    def __init__(self, config: VisionConfig, most_pixels: int | None = None) -> None:
+        self._config = config
+        self._most_pixels = most_pixels
+        self._kept: OrderedDict[bytes, PreparedImage] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def prepare(self, image: Image) -> PreparedImage:
+        """`image`, decoded and resized.
+
+        Raises:
+            InvalidRequestError: it is damaged, or has far too many pixels.
+        """
+        with self._lock:
+            found = self._kept.get(image.digest)
+            if found is not None:
+                self._kept.move_to_end(image.digest)
+                return found
+        made = self._made(image)
+        with self._lock:
+            self._kept[image.digest] = made
+            while len(self._kept) > 1 and sum(one.pixels.nbytes for one in self._kept.values()) > _KEPT_BYTES:
+                self._kept.popitem(last=False)
+        return made
+
+    def _made(self, image: Image) -> PreparedImage:
+        picture = _decoded(image)
+        rows, columns = self._grid(picture.height, picture.width)
+        side = self._config.row_pixels
+        size = columns * side, rows * side
+        if picture.size != size:
+            picture = picture.resize(size, Pillow.Resampling.BICUBIC)
+        pixels = torch.from_numpy(np.array(picture))
+        return PreparedImage(image.digest, rows, columns, pixels)
+
+    def _grid(self, height: int, width: int) -> tuple[int, int]:
+        """How many rows it becomes, in both directions."""
+        longest, side = self._config.longest_edge, self._config.row_pixels
+        ratio = max(height / longest, width / longest)
+        if self._most_pixels is not None:
+            ratio = max(ratio, math.sqrt(height * width / self._most_pixels))
+        if ratio > 1:
+            height, width = max(1, math.floor(height / ratio)), max(1, math.floor(width / ratio))
+        return (height - 1) // side + 1, (width - 1) // side + 1
+
+
+def _decoded(image: Image) -> Pillow.Image:
+    """Upright, in colours, and on white where it is transparent."""
+    try:
+        with Pillow.open(BytesIO(image.data), formats=_FORMATS) as opened:
+            if opened.width * opened.height > _MOST_PIXELS:
+                size = f"of {opened.width} x {opened.height} pixels"
+                raise InvalidRequestError("image", size, f"one of {_MOST_PIXELS:,} pixels at most")
+            picture = ImageOps.exif_transpose(opened)
+            if picture.has_transparency_data:
+                picture = picture.convert("RGBA")
+                white = Pillow.new("RGBA", picture.size, "white")
+                return Pillow.alpha_composite(white, picture).convert("RGB")
+            return picture.convert("RGB")
+    except InvalidRequestError:
+        raise
+    except Exception as error:  # decoders raise whatever damaged files make of them
+        raise InvalidRequestError("image", f"damaged ({error})", f"whole, and {IMAGE_KINDS}") from error

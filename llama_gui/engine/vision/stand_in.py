@@ -1,0 +1,28 @@
+"""Images in the texts of messages, until a chat template was run over them. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from llama_gui.vocabulary import Image, Message
+
+STAND_IN = "\U0010ffff"
+"""Stands for an image in a text: a code point that is no character."""
+
+
+def marked(messages: Sequence[Message]) -> list[Message]:
+    """The same with `STAND_IN` for each image, and without images."""
+    return [_marked(message) for message in messages]
+
+
+def _marked(message: Message) -> Message:
+    if STAND_IN not in message.content and not message.images:
+        return message
+    text = message.content.replace(STAND_IN, "\ufffd")
+    for image in reversed(message.images):
+        text = f"{text[: image.place]}{STAND_IN}{text[image.place :]}"
+    return replace(message, content=text, images=())
+
+
+def images_of(messages: Sequence[Message]) -> list[Image]:
+    """Those of all messages, in order."""
+    return [image for message in messages for image in message.images]

@@ -1,0 +1,109 @@
+"""Tiny random models that read images, in the layout of Mistral Small 3.1 and Ministral 3, and images for them."""
+
+import json
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from PIL import Image as Pillow
+from safetensors.torch import load_file, save_file
+
+from llama_gui.engine.vision.config import read_vision
+from llama_gui.engine.vision.loading import vision_shapes
+from llama_gui.vocabulary import Image
+from tests.fakes.tiny_llama import write_random_weights, write_tiny_llama
+from tests.fakes.tiny_tokenizers import MAGISTRAL_SPECIALS, magistral_tokenizer, write_tokenizer
+
+IMAGE, BREAK, END = "[IMG]", "[IMG_BREAK]", "[IMG_END]"
+SPECIALS = (*MAGISTRAL_SPECIALS[:10], IMAGE, BREAK, END)
+
+TEMPLATE = """\
+{{- bos_token }}
+{%- for message in messages %}
+    {%- if message['role'] == 'system' %}
+        {{- '[SYSTEM_PROMPT]' + message['content'] + '[/SYSTEM_PROMPT]' }}
+    {%- elif message['role'] == 'user' and message['content'] is string %}
+        {{- '[INST]' + message['content'] + '[/INST]' }}
+    {%- elif message['role'] == 'user' %}
+        {{- '[INST]' }}
+        {%- for block in message['content'] %}
+            {{- block['text'] if block['type'] == 'text' else '[IMG]' }}
+        {%- endfor %}
+        {{- '[/INST]' }}
+    {%- else %}
+        {{- message['content'] + eos_token }}
+    {%- endif %}
+{%- endfor %}"""
+"""What that of Mistral Small 3.1 comes to."""
+
+VISION: dict[str, Any] = {
+    "model_type": "pixtral", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+    "num_attention_heads": 2, "head_dim": 16, "image_size": 112, "patch_size": 7, "hidden_act": "silu",
+    "rope_theta": 10000.0,
+}  # fmt: skip
+
+
+def write_tiny_pixtral(
+    folder: Path, text: Literal["mistral", "ministral3"] = "ministral3", *, seed: int = 0, **vision: Any
+) -> Path:
+    """A model in `folder` whose images become a row of 14 x 14 pixels each; `vision` replaces fields of its part."""
+    tokenizer = magistral_tokenizer(SPECIALS)
+    write_tiny_llama(folder, text, seed=seed, tie_word_embeddings=False)
+    for file in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / file).unlink()
+    write_tokenizer(folder, tokenizer, bos="<s>", eos="</s>", chat_template=TEMPLATE)
+    inner = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    inner |= {"vocab_size": tokenizer.get_vocab_size(), "bos_token_id": 1, "eos_token_id": 2}
+    (folder / "config.json").write_text(json.dumps(inner), encoding="utf-8")
+    specials = [tokenizer.token_to_id(text) for text in SPECIALS]
+    write_random_weights(folder, seed=seed, zero_rows=specials)
+    values = {
+        "architectures": ["Mistral3ForConditionalGeneration"], "model_type": "mistral3", "text_config": inner,
+        "vision_config": {**VISION, **vision}, "image_token_index": tokenizer.token_to_id(IMAGE),
+        "spatial_merge_size": 2, "multimodal_projector_bias": False, "projector_hidden_act": "gelu",
+        "vision_feature_layer": -1, "dtype": "float32", "eos_token_id": 2,
+    }  # fmt: skip
+    (folder / "config.json").write_text(json.dumps(values), encoding="utf-8")
+    processor = {
+        "image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711],
+        "image_processor_type": "PixtralImageProcessor", "patch_size": {"height": 7, "width": 7},
+        "size": {"longest_edge": 112}, "do_convert_rgb": True, "do_normalize": True, "do_rescale": True,
+        "do_resize": True, "resample": 3, "rescale_factor": 1 / 255,
+    }  # fmt: skip
+    (folder / "preprocessor_config.json").write_text(json.dumps(processor), encoding="utf-8")
+    _write_weights(folder, seed)
+    return folder
+
+
+def _write_weights(folder: Path, seed: int) -> None:
+    """Those for text are there; both as transformers 5 names them."""
+    config = read_vision(folder)
+    assert config is not None
+    generator = torch.Generator().manual_seed(seed + 1)
+    weights = {
+        f"language_model.{name}" if name.startswith("lm_head") else name.replace("model.", "language_model.model.", 1): w
+        for name, w in load_file(folder / "model.safetensors").items()
+    }
+    for name, shape in vision_shapes(config).items():
+        noise = torch.randn(shape, generator=generator)
+        width = torch.Size(shape[1:]).numel()
+        weights[name] = 1 + 0.1 * noise if len(shape) == 1 else 2 * noise / width**0.5
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def picture(width: int, height: int, seed: int = 0, kind: str = "PNG", **options: Any) -> Image:
+    """An image of soft shapes and some noise, another one for each `seed`."""
+    numbers = np.random.default_rng(seed)
+    coarse = Pillow.fromarray(numbers.integers(0, 255, (4, 5, 3), dtype=np.uint8))
+    made = np.asarray(coarse.resize((width, height), Pillow.Resampling.BICUBIC), dtype=np.int16)
+    made = np.clip(made + numbers.integers(-20, 20, made.shape), 0, 255).astype(np.uint8)
+    return Image(encoded(Pillow.fromarray(made), kind, **options))
+
+
+def encoded(image: Pillow.Image, kind: str = "PNG", **options: Any) -> bytes:
+    """The bytes of its file."""
+    file = BytesIO()
+    image.save(file, kind, **options)
+    return file.getvalue()
