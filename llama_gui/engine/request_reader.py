@@ -348,7 +348,7 @@ class RequestReader:
     def _check_images(self, images: Many[Image]) -> None:
         if images and (self._placer is None or self._template is None):
             allowed = f"left out: {self._info.name} reads no images. Choose a model that does"
-            raise InvalidRequestError("images", f"{len(images)} images", allowed)
+            raise InvalidRequestError("images", f"{len(images)} given", allowed)
 
     def place_images(self, token_ids: Many[int], images: Many[Image]) -> PlacedImages | None:
         """`images` in the places of the image tokens among `token_ids`; None: there are no images.

@@ -15,12 +15,13 @@ class ServerLimits:
 
     Programs that evaluate or batch send some hundred requests at once, because other servers let all of them wait, and
     give up what is refused three times. `connections` are more than both: there must be room for who asks how it is.
+    Bodies may have images in them.
     """
 
     streams: int = 64
     queue: int = 384
     connections: int = 512
-    body_bytes: int = 4 * 2**20
+    body_bytes: int = 32 * 2**20
     header_bytes: int = 32 * 2**10
     header_seconds: float = 10.0
     body_seconds: float = 30.0

@@ -24,6 +24,8 @@ OUR_FIELDS = {
     "content": "messages",
     "repetition_penalty": "repetition_penalty",
     "logprobs": "top_logprobs",
+    "images": "messages",
+    "image": "messages",
     "request": "prompt",
     "token id": "prompt",
     "token_ids": "prompt",

@@ -4,10 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from llama_gui.server.images import image_of_part
 from llama_gui.server.json_body import is_too_deep
 from llama_gui.server.refusal import RefusedError, wrong
 from llama_gui.server.request_fields import Fields
-from llama_gui.vocabulary import Message, Role
+from llama_gui.vocabulary import Image, Message, Role
 
 MOST_MESSAGES = 10_000
 
@@ -21,6 +22,9 @@ _ROLES: dict[str, Role] = {
 
 _THOUGHTS: dict[Role, str] = {"assistant": "<think>\n{}\n</think>\n\n", "system": "[THINK]{}[/THINK]"}
 """How a part of the type "thinking" stands in a text: what a model thought, and how Mistral's is told to do that."""
+
+_IMAGES = ("image_url", "input_image")
+"""Types of parts that are images, in the chat's protocol and in that of responses."""
 
 
 def read_messages(fields: Fields) -> list[Message]:
@@ -43,7 +47,8 @@ def _message(entry: Fields) -> Message:
     calls = tuple(_tool_call(call) for call in entry.objects("tool_calls", 128) or ()) if role == "assistant" else ()
     if entry.has("function_call"):
         raise entry.wrong("function_call", "left out: use tool_calls")
-    content = _content(entry, _THOUGHTS.get(role))
+    images: list[Image] = []
+    content = _content(entry, _THOUGHTS.get(role), images if role == "user" else None)
     if content is None and role in ("system", "user"):
         raise entry.wrong("content", "a text, or a list of parts of the type text")
     if content is None and role == "assistant":  # it has only called, thought, or refused
@@ -54,21 +59,31 @@ def _message(entry: Fields) -> Message:
         tool_calls=calls,
         tool_call_id=(entry.text("tool_call_id") or "") if role == "tool" else "",
         name=entry.text("name") or "",
+        images=images,
     )
 
 
-def _content(entry: Fields, thoughts: str | None) -> str | None:
+def _content(entry: Fields, thoughts: str | None, images: list[Image] | None) -> str | None:
     value = entry.get("content")
-    return None if value is None else _text_of(value, entry.path_of("content"), thoughts)
+    return None if value is None else _text_of(value, entry.path_of("content"), thoughts, images)
 
 
-def _text_of(value: object, path: str, thoughts: str | None = None) -> str:
-    """A text, or its parts one behind the other. `thoughts`: see `_THOUGHTS`."""
+def _text_of(value: object, path: str, thoughts: str | None = None, images: list[Image] | None = None) -> str:
+    """A text, or its parts one behind the other. `thoughts`: see `_THOUGHTS`.
+
+    `images`: gets those among the parts; None: there can be none.
+    """
     if isinstance(value, str):
         return value
     if not isinstance(value, list):
         raise wrong(path, value, "a text, or a list of parts of the type text")
-    return "".join(_part(part, f"{path}[{index}]", thoughts) for index, part in enumerate(value))
+    text = ""
+    for index, part in enumerate(value):
+        if images is not None and isinstance(part, dict) and part.get("type") in _IMAGES:
+            images.append(image_of_part(Fields(part, f"{path}[{index}]."), len(text)))
+        else:
+            text += _part(part, f"{path}[{index}]", thoughts)
+    return text
 
 
 def _part(part: object, path: str, thoughts: str | None) -> str:
@@ -79,7 +94,7 @@ def _part(part: object, path: str, thoughts: str | None) -> str:
     if kind == "thinking" and thoughts is not None:
         return thoughts.format(_text_of(fields.get(kind), f"{path}.{kind}"))
     if kind not in ("text", "refusal"):
-        raise fields.wrong("type", "text: the models here read nothing else")
+        raise fields.wrong("type", "text, or image_url in what the user says: the models here read nothing else")
     text = fields.text(kind)
     if text is None:
         raise fields.wrong(kind, "a text")

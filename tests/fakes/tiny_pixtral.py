@@ -78,14 +78,11 @@ def write_tiny_pixtral(
 
 
 def _write_weights(folder: Path, seed: int) -> None:
-    """Those for text are there; both as transformers 5 names them."""
+    """Those for text are there; both as transformers 4 named them."""
     config = read_vision(folder)
     assert config is not None
     generator = torch.Generator().manual_seed(seed + 1)
-    weights = {
-        f"language_model.{name}" if name.startswith("lm_head") else name.replace("model.", "language_model.model.", 1): w
-        for name, w in load_file(folder / "model.safetensors").items()
-    }
+    weights = {f"language_model.{name}": w for name, w in load_file(folder / "model.safetensors").items()}
     for name, shape in vision_shapes(config).items():
         noise = torch.randn(shape, generator=generator)
         width = torch.Size(shape[1:]).numel()

@@ -18,6 +18,8 @@ from tests.server.test_connection import eventually
 from tests.server.test_routes import dechunk
 
 CHAT = "/api/chat"
+PNG = "iVBORw0KGgo="
+"""How a PNG begins, in base64."""
 GENERATE = "/api/generate"
 ASKED = "What is this application?"
 FUNCTION = {"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
@@ -141,7 +143,7 @@ def test_an_answer_has_the_form_that_is_asked_for(serve: Serve, starter: Engine)
     ("read", "change", "param"),
     [
         (read_ollama_chat, {"messages": [{"role": "king", "content": "x"}]}, "messages[0].role"),
-        (read_ollama_chat, {"messages": [{"role": "user", "content": "x", "images": ["x"]}]}, "images"),
+        (read_ollama_chat, {"messages": [{"role": "user", "content": "x", "images": ["x"]}]}, "messages[0].images[0]"),
         (read_ollama_chat, {"options": 5}, "options"),
         (read_ollama_chat, {"options": {"num_predict": "many"}}, "options.num_predict"),
         (read_ollama_chat, {"options": {"mirostat": 2}}, "mirostat"),
@@ -150,7 +152,9 @@ def test_an_answer_has_the_form_that_is_asked_for(serve: Serve, starter: Engine)
         (read_ollama_chat, {"logprobs": True}, "logprobs"),
         (read_ollama_chat, {"stream": "no"}, "stream"),
         (read_ollama_generate, {"prompt": 5}, "prompt"),
-        (read_ollama_generate, {"images": ["x"]}, "images"),
+        (read_ollama_generate, {"images": ["x"]}, "images[0]"),
+        (read_ollama_generate, {"images": "x"}, "images"),
+        (read_ollama_generate, {"images": [PNG], "raw": True}, "images"),
         (read_ollama_generate, {"template": "{{ .Prompt }}"}, "template"),
         (read_ollama_generate, {"context": [1]}, "context"),
     ],

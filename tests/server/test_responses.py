@@ -260,7 +260,7 @@ def user(part: Any) -> dict[str, Any]:
         ({"input": ["x"]}, "input[0]"),
         ({"input": [{"role": "king", "content": "x"}]}, "input[0].role"),
         ({"input": [{"content": "x"}]}, "input[0].role"),
-        (user({"type": "input_image", "image_url": "/etc/passwd"}), "input[0].content[0].type"),
+        (user({"type": "input_image", "image_url": "/etc/passwd"}), "input[0].content[0].image_url"),
         (user({"type": "input_text"}), "input[0].content[0].type"),
         (user("x"), "input[0].content[0]"),
         ({"input": [{"role": "user"}]}, "input[0].content"),

@@ -1,5 +1,6 @@
 """Every field of a request: what is taken, what is refused, and by which name."""
 
+import base64
 import math
 import re
 import time
@@ -15,9 +16,10 @@ from llama_gui.server.json_body import dump, read_object
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.schema import read_chat, read_completion
 from llama_gui.tool_calls import lenient
-from llama_gui.vocabulary import Message, ModelInfo
+from llama_gui.vocabulary import Image, Message, ModelInfo
 from tests.server.conftest import ServedScript, question
 
+PNG = b"\x89PNG\r\n\x1a\n"
 NAMED = {"type": "function", "function": {"name": "f"}}
 STRICT = {"type": "function", "function": {"name": "f", "strict": True}}
 PLAIN = {"type": "object", "properties": {"a": {"type": "string", "format": "path"}}}
@@ -71,10 +73,32 @@ def test_what_a_client_kept_of_an_answer_without_a_text_is_taken():
     assert [message.content for message in request.messages or ()] == ["Hi", "", "No.", ""]
 
 
-def test_a_picture_is_refused_in_words_that_help():
-    part = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
-    error = refused(read_chat, {"messages": [{"role": "user", "content": [part]}]})
-    assert error.message.endswith("is 'image_url', but it must be text: the models here read nothing else.")
+def test_images_stand_where_they_were_said():
+    url = {"url": f"data:image/png;base64,{base64.b64encode(PNG).decode()}"}
+    parts = [{"type": "text", "text": "Is "}, {"type": "image_url", "image_url": url}, {"type": "text", "text": "red?"}]
+    (request,) = read_chat({"messages": [{"role": "user", "content": parts}]}).requests
+    assert request.messages == [Message("user", "Is red?", images=[Image(PNG, 3)])]
+    flat = {"type": "image_url", "image_url": url["url"], "detail": "low"}
+    (request,) = read_chat({"messages": [{"role": "user", "content": [flat]}]}).requests
+    assert request.messages == [Message("user", "", images=[Image(PNG)])]
+
+
+@pytest.mark.parametrize(
+    ("role", "url", "words"),
+    [
+        ("user", "https://example.org/a.png", "in base64: this server fetches nothing."),
+        ("user", "data:image/png;base64,AAAA", "the bytes of an image: a PNG, JPEG, WebP, GIF or BMP file."),
+        ("user", "data:image/png;base64,x", "the bytes of an image: in base64."),
+        ("user", "data:image/png,x", "this server fetches nothing."),
+        ("user", 5, "this server fetches nothing."),
+        ("system", f"data:image/png;base64,{base64.b64encode(PNG).decode()}", "the models here read nothing else."),
+    ],
+)
+def test_an_image_that_cannot_be_read_is_refused_in_words_that_help(role: str, url: Any, words: str):
+    part = {"type": "image_url", "image_url": {"url": url}}
+    error = refused(read_chat, {"messages": [{"role": role, "content": [part]}]})
+    assert error.status == 400
+    assert error.message.endswith(words)
 
 
 def test_seeds_may_be_negative():
@@ -245,7 +269,7 @@ def allowed_tools(mode: str, *names: str) -> dict:
         ({"messages": [{"role": "user", "content": ["Hi"]}]}, "messages[0].content[0]"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "/etc/passwd"}}]}]},
-            "messages[0].content[0].type",
+            "messages[0].content[0].image_url.url",
         ),
         ({"messages": [{"role": "user", "content": "x", "name": 1}]}, "messages[0].name"),
         ({"messages": [{"role": "assistant", "tool_calls": [{}]}]}, "messages[0].tool_calls[0].function"),

@@ -27,7 +27,7 @@ def test_a_kind_is_told_from_the_first_bytes(data, kind):
 
 @pytest.mark.parametrize("data", [b"", b"<svg/>", "text", None, PNG + bytes(64 * 2**20)])
 def test_what_is_no_image_is_refused(data):
-    with pytest.raises(InvalidRequestError, match="^image is"):
+    with pytest.raises(InvalidRequestError, match=r"^image is"):
         Image(data)
 
 
@@ -39,17 +39,17 @@ def test_equal_bytes_have_one_digest():
 def test_images_stand_within_a_text_of_the_user_and_in_order():
     assert Message("user", "ab", images=[Image(PNG), Image(PNG, 2)]).images == (Image(PNG), Image(PNG, 2))
     for role, places in (("user", [3]), ("user", [2, 1]), ("assistant", [0]), ("system", [0])):
-        with pytest.raises(InvalidRequestError, match="^images is"):
+        with pytest.raises(InvalidRequestError, match=r"^images is"):
             Message(role, "ab", images=[Image(PNG, place) for place in places])
-    with pytest.raises(InvalidRequestError, match="^place is -1"):
+    with pytest.raises(InvalidRequestError, match=r"^place is -1"):
         Image(PNG, -1)
 
 
 @pytest.mark.parametrize("images", [PNG, "x", [PNG], None])
 def test_what_is_no_list_of_images_is_refused(images):
-    with pytest.raises(InvalidRequestError, match="^images is"):
+    with pytest.raises(InvalidRequestError, match=r"^images is"):
         Message("user", "Hi", images=images)
-    with pytest.raises(InvalidRequestError, match="^images is"):
+    with pytest.raises(InvalidRequestError, match=r"^images is"):
         GenerateRequest(prompt="Hi", images=images)
 
 

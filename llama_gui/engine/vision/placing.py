@@ -85,7 +85,7 @@ class ImagePlacer:
             keys += self._keys(image, expanded)
         if left or (images and self._image in self._others(ids, spans)):
             places = len(spans) + self._others(ids, spans).count(self._image)
-            raise InvalidRequestError("images", f"{len(images)} images", f"{places}, as there are image tokens")
+            raise InvalidRequestError("images", f"{len(images)} given", f"{places}, as many as there are image tokens")
         return PlacedImages(ids, keys, tuple(spans), tuple(images))
 
     def _others(self, ids: Sequence[int], spans: Sequence[ImageSpan]) -> list[int]:

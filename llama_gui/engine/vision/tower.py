@@ -16,7 +16,7 @@ from llama_gui.engine.rotary import Turns, rotate
 from llama_gui.engine.vision.config import Activation, VisionConfig
 from llama_gui.engine.vision.pixels import PreparedImage
 
-PIECE = 256
+PIECE = 128
 """Patches that are computed at a time."""
 
 
@@ -88,7 +88,10 @@ class VisionTower:
         turns = self._turns(image)
         for layer in self._layers:
             yield from self._run(layer, x, turns)
-        made = [self._projected(part) for part in self._merged(x, image).split(PIECE)]
+        made: list[Tensor] = []
+        for part in self._merged(x, image).split(PIECE):
+            made.append(self._projected(part))
+            yield None
         yield torch.cat(made)
 
     def rows(self, image: PreparedImage) -> Tensor:
@@ -103,7 +106,7 @@ class VisionTower:
         colours = (image.pixels.to(self._device).float() - self._mean) / self._deviation
         lines = colours.unflatten(0, (-1, size)).unflatten(2, (-1, size))  # [lines, size, patches, size, 3]
         pixels = lines.permute(0, 2, 4, 1, 3).reshape(-1, 3 * size * size).to(self._dtype)
-        return torch.cat([self._norm(self._patches(part)) for part in pixels.split(PIECE)])
+        return self._norm(self._patches(pixels))
 
     def _turns(self, image: PreparedImage) -> Turns:
         """Half of the pairs of each head turn with the line, and half with the place in it."""

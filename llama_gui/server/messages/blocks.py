@@ -1,8 +1,10 @@
 """The system prompt and the messages of a request, which are made of blocks -> the messages of a chat request."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
+from llama_gui.server.images import part_of_text
 from llama_gui.server.refusal import RefusedError
 from llama_gui.server.request_fields import Fields
 
@@ -16,9 +18,11 @@ each request, nothing behind it would be found in the cache."""
 _READ = ("text", "content")
 """Sources of documents that are texts."""
 _NO_TEXTS = ("image", "document", "container_upload", "audio", "video")
-_TEXT_ONLY = "the models here read text only"
+_TEXT_ONLY = "the models here read texts and, in what the user says, images only"
 
 _Message = dict[str, Any]
+_Image = dict[str, Any]
+"""A part of a chat request."""
 
 
 def chat_messages(fields: Fields) -> list[_Message]:
@@ -67,7 +71,7 @@ def _append(messages: list[_Message], message: _Message) -> None:
     if last.get("role") != message["role"] or message["role"] not in ("user", "assistant"):
         messages.append(message)
         return
-    last["content"] = _joined((last["content"], message["content"]))
+    last["content"] = _both(last["content"], message["content"])
     if message.get("tool_calls"):
         last["tool_calls"] = [*last.get("tool_calls", ()), *message["tool_calls"]]
 
@@ -99,15 +103,42 @@ def _check_last(entry: Fields, messages: list[_Message]) -> None:
 def _user(entry: Fields, names: dict[str, str]) -> list[_Message]:
     """Replies to calls stand before what the user says, as templates want them."""
     replies: list[_Message] = []
-    texts: list[str] = []
+    said: list[str | _Image] = []
     for block in _blocks(entry, "content"):
         if block.get("type") == "tool_result":
             call_id = _needed(block, "tool_use_id")
             reply = {"role": "tool", "tool_call_id": call_id, "content": _result(block)}
             replies.append({**reply, "name": names[call_id]} if call_id in names else reply)
+        elif block.get("type") == "image":
+            said.append(_image(block))
         else:
-            texts.append(_said(block, "text or tool_result"))
-    return [*replies, *([{"role": "user", "content": _joined(texts)}] if texts or not replies else [])]
+            said.append(_said(block, "text, image or tool_result"))
+    return [*replies, *([{"role": "user", "content": _content(said)}] if said or not replies else [])]
+
+
+def _content(said: Sequence[str | _Image]) -> str | list[_Image]:
+    """A text, or where there are images parts as a chat request has them."""
+    if not any(isinstance(part, dict) for part in said):
+        return _joined(part for part in said if isinstance(part, str))
+    runs = groupby(said, lambda part: isinstance(part, str))
+    parts = [[{"type": "text", "text": _joined(map(str, run))}] if are_texts else [*run] for are_texts, run in runs]
+    return [part for run in parts for part in run if isinstance(part, dict)]
+
+
+def _both(one: str | list[_Image], other: str | list[_Image]) -> str | list[_Image]:
+    """The contents of two turns as that of one."""
+    if isinstance(one, str) and isinstance(other, str):
+        return _joined((one, other))
+    both = [[{"type": "text", "text": part}] if isinstance(part, str) else part for part in (one, other) if part]
+    return [part for parts in both for part in parts]
+
+
+def _image(block: Fields) -> _Image:
+    """As a part of a chat request."""
+    source = block.inner("source")
+    if source is None or source.get("type") != "base64":
+        raise block.wrong("source", "an object of the type base64: this server fetches nothing")
+    return part_of_text(source.get("data"), source.path_of("data"))
 
 
 def _assistant(entry: Fields, names: dict[str, str], *, thinks: bool) -> _Message:

@@ -22,6 +22,7 @@ def show(engine: ServedEngine | None) -> dict[str, Any]:
         "completion": not info.embeds,
         "embedding": info.embeds,
         "tools": info.tools,
+        "vision": info.reads_images,
         "thinking": info.thinking is not None or info.thinking_tag or info.marks_thoughts,
     }
     return {

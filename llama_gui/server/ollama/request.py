@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from llama_gui.server.asked import Asked, Protocol
+from llama_gui.server.images import part_of_text
 from llama_gui.server.refusal import RefusedError, renamed
 from llama_gui.server.refused_fields import Cannot, refuse_what_we_cannot
 from llama_gui.server.request_fields import Fields
@@ -12,9 +13,7 @@ from llama_gui.server.sampling_fields import MOST_TOKENS
 from llama_gui.server.schema import read_chat, read_completion
 from llama_gui.server.turns import MOST_MESSAGES
 
-_TEXT_ONLY = "the models here read text only"
 _CANNOT: Cannot = {
-    "images": (_TEXT_ONLY, ([],)),
     "template": ("use raw, with the prompt as you want it", ("",)),
     "context": ("send the whole conversation to /api/chat", ([],)),
     "logprobs": ("use /v1/chat/completions", (False,)),
@@ -70,10 +69,12 @@ def read_ollama_generate(body: Mapping[str, Any]) -> Asked:
     if fields.flag("raw") or fields.text("suffix"):
         if not prompt and not fields.text("suffix"):
             raise fields.wrong("prompt", "a text that is not empty where raw is given: that is gone on with")
+        refuse_what_we_cannot(fields, {"images": ("without raw and suffix", ([],))})
         asked = read_completion({**_common(fields), "prompt": prompt, "suffix": fields.get("suffix")})
         return _as_asked(fields, asked, "ollama-generate")
     turns = [("system", system), ("user", prompt)]
     messages = [{"role": role, "content": text} for role, text in turns if text or role == "user"]
+    messages[-1]["content"] = _with_images(fields, prompt)
     return _chat(fields, messages, "ollama-generate")
 
 
@@ -132,8 +133,17 @@ def _format(fields: Fields) -> Mapping[str, Any] | None:
 
 def _message(entry: Fields) -> dict[str, Any]:
     """As a chat request has it. Thoughts are left out, as templates do."""
-    refuse_what_we_cannot(entry, {"images": (_TEXT_ONLY, ([],))})
     calls = [{**call.with_defaults(), "type": "function"} for call in entry.objects("tool_calls", 128) or ()]
     said = {name: entry.get(name) for name in ("role", "content", "tool_call_id") if entry.has(name)}
     named = {"name": entry.text("tool_name")} if entry.has("tool_name") else {}
-    return {"content": "", **said, **named, **({"tool_calls": calls} if calls else {})}
+    said["content"] = _with_images(entry, said.get("content", ""))
+    return {**said, **named, **({"tool_calls": calls} if calls else {})}
+
+
+def _with_images(fields: Fields, text: Any) -> Any:
+    """The content of a message: its text, behind those of `images` that go along."""
+    images = fields.get("images") or []
+    if not isinstance(images, list):
+        raise fields.wrong("images", "a list of images")
+    parts = [part_of_text(image, fields.path_of(f"images[{index}]")) for index, image in enumerate(images)]
+    return [*parts, {"type": "text", "text": text}] if parts else text

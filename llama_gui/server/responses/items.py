@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from llama_gui.server.images import image_of_part
 from llama_gui.server.refusal import wrong
 from llama_gui.server.request_fields import Fields
 from llama_gui.server.tools import MOST_TOOLS
@@ -52,6 +53,8 @@ def _message(item: Fields) -> _Message | None:
         role = item.one_of("role", _ROLES)
         if role is None:
             raise item.wrong("role", f"one of {', '.join(_ROLES)}")
+        if role == "user" and isinstance(item.get("content"), list):
+            return {"role": role, "content": _parts(item)}
         return {"role": "system" if role == "developer" else role, "content": _text(item, "content")}
     if kind == "function_call":
         call = {"name": _needed(item, "name"), "arguments": item.text("arguments") or "{}"}
@@ -84,6 +87,20 @@ def _text(item: Fields, name: str) -> str:
     return "".join(_part(part, item.path_of(f"{name}[{index}]")) for index, part in enumerate(value))
 
 
+def _parts(item: Fields) -> str | list[dict[str, Any]]:
+    """What the user says: a text, or where there are images a list of parts as a chat request has them."""
+    found: list[dict[str, Any]] = []
+    for index, part in enumerate(item.get("content")):
+        if isinstance(part, dict) and part.get("type") == "input_image":
+            image_of_part(Fields(part, item.path_of(f"content[{index}].")), 0)  # or it is refused in these words
+            found.append(part)
+        else:
+            found.append({"type": "text", "text": _part(part, item.path_of(f"content[{index}]"))})
+    if any(part["type"] == "input_image" for part in found):
+        return found
+    return "".join(part["text"] for part in found)
+
+
 def _part(part: object, path: str) -> str:
     if not isinstance(part, dict):
         raise wrong(path, part, "an object")
@@ -91,7 +108,7 @@ def _part(part: object, path: str) -> str:
     kind = fields.one_of("type", tuple(_TEXTS))
     text = fields.text(_TEXTS[kind]) if kind is not None else None
     if text is None:
-        raise fields.wrong("type", "input_text or output_text, with its text: this model reads nothing else")
+        raise fields.wrong("type", "input_text or output_text, with its text, or input_image: nothing else is read")
     return text
 
 
