@@ -23,8 +23,8 @@ def encode(messages: Sequence[Message]) -> list[int]:
     return [i for m in messages for i in [*map(ord, m.role[:4]), *map(hash, m.content.split()), 1, 2, 3, 4]]
 
 
-def count(text: str) -> int:
-    return len(text.split())
+def count(message: Message) -> int:
+    return len(message.content.split())
 
 
 def fitted(messages: Sequence[Message], max_context: int = 300, max_tokens: int | None = None) -> Fitted:

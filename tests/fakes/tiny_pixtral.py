@@ -46,9 +46,18 @@ VISION: dict[str, Any] = {
 
 
 def write_tiny_pixtral(
-    folder: Path, text: Literal["mistral", "ministral3"] = "ministral3", *, seed: int = 0, **vision: Any
+    folder: Path,
+    text: Literal["mistral", "ministral3"] = "ministral3",
+    *,
+    seed: int = 0,
+    merge: int = 2,
+    bias: bool = False,
+    **vision: Any,
 ) -> Path:
-    """A model in `folder` whose images become a row of 14 x 14 pixels each; `vision` replaces fields of its part."""
+    """A model in `folder`. Of an image each 14 x 14 pixels become a row, unless `merge` or `vision` say otherwise.
+
+    `vision` replaces fields of its part of config.json.
+    """
     tokenizer = magistral_tokenizer(SPECIALS)
     write_tiny_llama(folder, text, seed=seed, tie_word_embeddings=False)
     for file in ("tokenizer.json", "tokenizer_config.json"):
@@ -62,7 +71,7 @@ def write_tiny_pixtral(
     values = {
         "architectures": ["Mistral3ForConditionalGeneration"], "model_type": "mistral3", "text_config": inner,
         "vision_config": {**VISION, **vision}, "image_token_index": tokenizer.token_to_id(IMAGE),
-        "spatial_merge_size": 2, "multimodal_projector_bias": False, "projector_hidden_act": "gelu",
+        "spatial_merge_size": merge, "multimodal_projector_bias": bias, "projector_hidden_act": "gelu",
         "vision_feature_layer": -1, "dtype": "float32", "eos_token_id": 2,
     }  # fmt: skip
     (folder / "config.json").write_text(json.dumps(values), encoding="utf-8")
@@ -86,7 +95,10 @@ def _write_weights(folder: Path, seed: int) -> None:
     for name, shape in vision_shapes(config).items():
         noise = torch.randn(shape, generator=generator)
         width = torch.Size(shape[1:]).numel()
-        weights[name] = 1 + 0.1 * noise if len(shape) == 1 else 2 * noise / width**0.5
+        if len(shape) == 1:
+            weights[name] = 0.1 * noise if name.endswith("bias") else 1 + 0.1 * noise
+        else:
+            weights[name] = 2 * noise / width**0.5
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 

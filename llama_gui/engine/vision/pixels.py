@@ -93,8 +93,7 @@ def _decoded(image: Image) -> Pillow.Image:
     try:
         with Pillow.open(BytesIO(image.data), formats=_FORMATS) as opened:
             if opened.width * opened.height > _MOST_PIXELS:
-                size = f"of {opened.width} x {opened.height} pixels"
-                raise InvalidRequestError("image", size, f"one of {_MOST_PIXELS:,} pixels at most")
+                raise _too_large(f"of {opened.width} x {opened.height} pixels")
             picture = ImageOps.exif_transpose(opened)
             if picture.has_transparency_data:
                 picture = picture.convert("RGBA")
@@ -103,5 +102,11 @@ def _decoded(image: Image) -> Pillow.Image:
             return picture.convert("RGB")
     except InvalidRequestError:
         raise
+    except Pillow.DecompressionBombError as error:  # Pillow has a limit of its own
+        raise _too_large("of far more pixels") from error
     except Exception as error:  # decoders raise whatever damaged files make of them
         raise InvalidRequestError("image", f"damaged ({error})", f"whole, and {IMAGE_KINDS}") from error
+
+
+def _too_large(size: str) -> InvalidRequestError:
+    return InvalidRequestError("image", size, f"one of {_MOST_PIXELS:,} pixels at most")
