@@ -21,6 +21,8 @@ from llama_gui.engine.gguf_weights import GgufWeights, check_kind, tensors_of
 from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.engine.vision.files import VisionFiles
+from llama_gui.engine.vision.gguf import vision_beside
 from llama_gui.errors import BrokenModelError, ModelNotFoundError
 
 _PART = re.compile(r"(?P<name>.*)-(?P<number>[0-9]{5})-of-(?P<count>[0-9]{5})\.gguf", re.ASCII | re.DOTALL)
@@ -60,12 +62,16 @@ class GgufModel:
         self.defaults = reader.defaults()
         self._paired_rows = reader.paired_rows(self.config)
         self.embeds = reader.embeds()
+        tokens = self._first.metadata.get("tokenizer.ggml.tokens")
+        names = tokens if isinstance(tokens, list) and not self.embeds else []
+        self._vision = vision_beside(path, names, self.config.hidden_size)
         match = _PART.fullmatch(path.name)
         self.name = match["name"] if match else path.stem
 
     @property
-    def vision(self) -> None:
-        """None: it reads no images here."""
+    def vision(self) -> VisionFiles | None:
+        """See `vision_beside`."""
+        return self._vision
 
     def tokenizer(self) -> Tokenizer:
         """The vocabulary.
@@ -93,7 +99,8 @@ class GgufModel:
         source, tool_use = metadata.get(key), metadata.get(f"{key}.tool_use")
         if not all(isinstance(text, str | None) for text in (source, tool_use)):
             raise BrokenModelError(f"{path}: {key} is {shown(source)} instead of a text. {AGAIN}")
-        return ChatTemplate(source, path, tokenizer, tool_use) if source else None
+        image = "" if self.vision is None else tokenizer.token_text(self.vision.config.image_token_id)
+        return ChatTemplate(source, path, tokenizer, tool_use, image) if source else None
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> GgufWeights:
         """The weights; for `on_read` see `Checkpoint`."""

@@ -48,14 +48,17 @@ class GgufWeights:
         paired: Mapping[str, PairedRows],
         on_read: Callable[[int], None] | None = None,
         kernels: NativeKernels | None = None,
+        *,
+        tensors: Mapping[str, StoredTensor] | None = None,
     ) -> None:
-        self._path = files[0].path
+        """`tensors`: those of the files by other names than `tensors_of` gives them; None: by those."""
+        self.path = files[0].path
         self._paired = paired
         self._on_read = on_read
         self._numbers_of = numbers_of if kernels is None else partial(_numbers_of, kernels)
         self._stack = ExitStack()
         self._streams: dict[Path, BinaryIO] = {}
-        self._tensors = tensors_of(files)
+        self._tensors = tensors_of(files) if tensors is None else dict(tensors)
 
     def __enter__(self) -> Self:
         return self
@@ -79,20 +82,21 @@ class GgufWeights:
         post_normed = engine_name(f"blk.0.{POST_NORM}", post_normed=True) in expected
         missing = [stored_name(name, post_normed=post_normed) for name in expected if name not in self._tensors]
         if missing:
-            raise BrokenModelError(f"{self._path}: {brief_list(missing)} missing. {AGAIN}")
+            raise BrokenModelError(f"{self.path}: {brief_list(missing)} missing. {AGAIN}")
         for name, shape in expected.items():
-            self._check_one(self._tensors[name], shape)
+            self.check_one(name, shape)
         ignored = (*ignored_suffixes, ROPE_DIVISORS, *LONGROPE_DIVISORS)
         surplus = sorted(name for name in self._tensors.keys() - expected.keys() if not name.endswith(ignored))
         if surplus:
             stored = brief_list([self._tensors[name].name for name in surplus])
             raise UnsupportedModelError(
-                f"{self._path} holds {stored} that a network of this architecture has no place for, so its "
+                f"{self.path} holds {stored} that a network of this architecture has no place for, so its "
                 "answers would be wrong. Choose another model."
             )
 
-    @staticmethod
-    def _check_one(tensor: StoredTensor, shape: Shape) -> None:
+    def check_one(self, name: str, shape: Shape) -> None:
+        """See `check`: of one weight."""
+        tensor = self._tensors[name]
         if tensor.shape != shape:
             raise BrokenModelError(
                 f"{tensor.file}: {tensor.name} has the shape {list(tensor.shape)}, but the file's own fields ask for "

@@ -4,8 +4,6 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -21,7 +19,7 @@ from llama_gui.engine.pooling import folder_embeds
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.scaled_weights import ScaledCheckpoint
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.engine.vision.config import VisionConfig, read_vision
+from llama_gui.engine.vision.files import VisionFiles, vision_in
 from llama_gui.engine.weight_shapes import expert_parameters, layer_parameters, paired_rows
 from llama_gui.errors import InvalidRequestError, ModelNotFoundError
 
@@ -29,14 +27,6 @@ _GGUF = ".gguf"
 _ALLOWED_PATH = "where a model folder or a GGUF file lies"
 _NO_MODEL = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$|mmproj", re.ASCII | re.IGNORECASE)
 """File names of a GGUF that is no model by itself: a later part of one, or a picture encoder (mmproj)."""
-
-
-@dataclass(frozen=True, slots=True)
-class VisionFiles:
-    """A network that reads images, on disk. `weights`: opens them; for what it is called with see `Checkpoint`."""
-
-    config: VisionConfig
-    weights: Callable[[Callable[[int], None] | None], AbstractContextManager[Checkpoint]]
 
 
 class ModelFiles(Protocol):
@@ -104,9 +94,7 @@ class FolderModel(ModelFiles):
         self._embeds = folder_embeds(folder)
         self.config = load_config(folder, is_headless=self._embeds)
         self.defaults = load_generation_defaults(folder)
-        vision = read_vision(folder) if self.config.reads_pictures else None
-        weights = partial(Checkpoint, folder, network="vision")
-        self._vision = None if vision is None else VisionFiles(vision, weights)
+        self._vision = vision_in(folder) if self.config.reads_pictures else None
 
     @property
     def embeds(self) -> bool:
@@ -115,7 +103,7 @@ class FolderModel(ModelFiles):
 
     @property
     def vision(self) -> VisionFiles | None:
-        """See `read_vision`."""
+        """See `vision_in`."""
         return self._vision
 
     def tokenizer(self) -> Tokenizer:

@@ -230,7 +230,7 @@ class Hub:
         problem = _problem(found)
         chosen: tuple[RemoteFile, ...] = ()
         try:
-            chosen = choose_files(repo, files)
+            chosen = choose_files(repo, files, sees=_sees(found))
         except DownloadError as error:
             problem = problem or str(error)
         config = info.config or {}
@@ -263,7 +263,7 @@ class Hub:
         info = self._info(repo, revision)
         found = _found(info)
         problem = _problem(found)
-        files = () if problem else choose_files(repo, _remote_files(info), gguf)
+        files = () if problem else choose_files(repo, _remote_files(info), gguf, sees=_sees(found))
         if found.architecture in _PERHAPS_MAMBA and any(file.path == "config.json" for file in files):
             config = self._beginning(repo, info.sha or "main", "config.json")
             problem = _layer_problem(found, _json_object(config))
@@ -424,6 +424,12 @@ def _shape(config: Mapping[str, Any]) -> ModelShape | None:
 
 def _can_run(model: FoundModel) -> bool:
     return not _problem(model)
+
+
+def _sees(model: FoundModel) -> bool:
+    """Whether the engine reads images with its GGUF files. The first of Mistral Small 3.1 have Llama's name."""
+    is_named = model.architecture == "llama" and "mistral-small-3" in model.repo.lower()
+    return model.architecture == "mistral3" or is_named
 
 
 def _writes(model: FoundModel) -> bool:

@@ -15,11 +15,16 @@ GGUF_PREFERENCE = (
 )
 """Which of the files of a GGUF repository is taken when nobody says: the first of these kinds, or the smallest file."""
 
+IMAGE_READER = "mmproj"
+"""What the name of a GGUF file has in it that reads images for another one beside it."""
+_READER_PREFERENCE = ("bf16", "f16", "f32", "q8_0")
+
 _SMALL = frozenset(
     {
         "config.json", "generation_config.json", "tokenizer.json", "tokenizer.model", "tokenizer_config.json",
         "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt", "chat_template.jinja",
         "chat_template.json", "modules.json", "1_Pooling/config.json", "config_sentence_transformers.json",
+        "processor_config.json", "preprocessor_config.json",
     }
 )  # fmt: skip
 _INDEX = "model.safetensors.index.json"
@@ -87,9 +92,9 @@ class DownloadPlan:
         return sum(file.size for file in self.files)
 
     def model_in(self, folder: Path) -> Path:
-        """What can be loaded where the files lie in `folder`: all of it, or the one GGUF file."""
-        only = self.files[0].path if len(self.files) == 1 else ""
-        return folder / only if only.endswith(".gguf") else folder
+        """What can be loaded where the files lie in `folder`: all of it, or the one GGUF file that is a model."""
+        models = [file.path for file in self.files if not is_image_reader(file.path)]
+        return folder / models[0] if len(models) == 1 and models[0].endswith(".gguf") else folder
 
     def as_json(self) -> dict[str, Any]:
         """For the queue's file."""
@@ -124,19 +129,21 @@ def is_safe_path(path: str) -> bool:
     return not any(part.endswith((".", " ")) or part.partition(".")[0].casefold() in _RESERVED for part in parts)
 
 
-def choose_files(repo: str, files: Sequence[RemoteFile], gguf: str | None = None) -> tuple[RemoteFile, ...]:
+def choose_files(
+    repo: str, files: Sequence[RemoteFile], gguf: str | None = None, *, sees: bool = False
+) -> tuple[RemoteFile, ...]:
     """Those of `files` that the engine needs, the small ones first. `gguf` names the one file to take instead,
-    see `named_gguf`.
+    see `named_gguf`; where the model `sees`, that which reads images for it goes along.
 
     Raises:
         DownloadError: the repository holds no weights that we can run.
     """
     if gguf is not None:
-        return (_named(repo, files, gguf),)
+        return (_named(repo, files, gguf), *_image_reader(files, sees))
     by_path = {file.path: file for file in files}
     weights = _safetensors(by_path)
     if not weights:
-        return (_preferred_gguf(repo, files),)
+        return (_preferred_gguf(repo, files), *_image_reader(files, sees))
     if "config.json" not in by_path:
         raise DownloadError(f"{repo} holds weights but no config.json, so nobody can tell how to run it.")
     small = sorted(_SMALL & by_path.keys(), key=lambda path: (path != "config.json", path))
@@ -151,8 +158,25 @@ def gguf_files(files: Iterable[RemoteFile]) -> tuple[RemoteFile, ...]:
         for file in files
         if file.path.endswith(".gguf")
         and not _GGUF_PART.search(file.path)
-        and not any(word in file.path.lower() for word in ("mmproj", "imatrix"))
+        and not is_image_reader(file.path)
+        and "imatrix" not in file.path.lower()
     )
+
+
+def is_image_reader(path: str) -> bool:
+    """Whether the GGUF file at `path` is called like one that reads images for another."""
+    return path.endswith(".gguf") and IMAGE_READER in path.rpartition("/")[2].lower()
+
+
+def _image_reader(files: Iterable[RemoteFile], sees: bool) -> list[RemoteFile]:
+    """The one that reads images, if there is one and it is wanted; of several that in the preferred kind."""
+    found = sorted((file for file in files if sees and is_image_reader(file.path)), key=lambda file: file.path)
+
+    def preference(file: RemoteFile) -> int:
+        kinds = re.split(r"[-._/]", file.path.lower())
+        return next((place for place, kind in enumerate(_READER_PREFERENCE) if kind in kinds), len(found) + 9)
+
+    return [min(found, key=preference)] if found else []
 
 
 def named_gguf(files: Iterable[RemoteFile], name: str) -> RemoteFile | None:

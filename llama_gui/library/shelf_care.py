@@ -14,6 +14,7 @@ from llama_gui.errors import LoadCancelledError, ModelError, ShelfError
 from llama_gui.library.hub_cache import BLOBS, HUB_PREFIX, SNAPSHOTS, shown_files, snapshot_of
 from llama_gui.library.neighbours import Neighbour, keeper_of
 from llama_gui.library.part_file import new_hash
+from llama_gui.library.plan import is_image_reader
 from llama_gui.library.shelf import check_safetensors, describe
 from llama_gui.vocabulary import ModelEntry
 
@@ -21,6 +22,7 @@ _PIECE = 4 * 2**20
 _MODEL_FILES = (
     "*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json", "tokenizer*",
     "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt", "chat_template.*", "pytorch_model*",
+    "processor_config.json", "preprocessor_config.json",
     "README.md", "LICENSE*", "USE_POLICY.md", ".gitattributes",
 )  # fmt: skip
 """What belongs to a model. Anything else in its folder is somebody's, and stays."""
@@ -161,7 +163,8 @@ def not_downloading(repository: Path, locks: Path) -> Iterator[None]:
 def _remove_cached(repository: Path, file: Path) -> int:
     """Remove a repository; of one with several GGUF files only that at the path `file`, in all revisions."""
     snapshots = list((repository / SNAPSHOTS).iterdir())
-    others = [path for one in snapshots for path in one.glob("**/*.gguf") if path.relative_to(one) != file]
+    found = [path.relative_to(one) for one in snapshots for path in one.glob("**/*.gguf")]
+    others = [path for path in found if path != file and not is_image_reader(path.as_posix())]
     if file.suffix.lower() != ".gguf" or not others:
         return _remove_tree(repository)
     freed = 0

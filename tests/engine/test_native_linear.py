@@ -363,7 +363,7 @@ def old_cpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(device_module, "has_tiles", lambda: False)
     monkeypatch.setattr(int8_linear, "has_tiles", lambda: False)
     monkeypatch.setattr(linear_module, "is_faster_written_out", lambda kernels: False)
-    monkeypatch.setattr(device_module, "_has_native_bfloat16", lambda: False)
+    monkeypatch.setattr(device_module, "has_native_bfloat16", lambda: False)
     monkeypatch.setattr(device_module, "_has_native_float16", lambda: False)
     found = native_library.load()
     with nullcontext() if found is None else found.narrow():

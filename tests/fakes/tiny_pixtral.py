@@ -1,10 +1,12 @@
 """Tiny random models that read images, in the layout of Mistral Small 3.1 and Ministral 3, and images for them."""
 
 import json
+import shutil
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
 
+import gguf
 import numpy as np
 import torch
 from PIL import Image as Pillow
@@ -13,6 +15,7 @@ from safetensors.torch import load_file, save_file
 from llama_gui.engine.vision.config import read_vision
 from llama_gui.engine.vision.loading import vision_shapes
 from llama_gui.vocabulary import Image
+from tests.fakes.gguf_files import write_gguf, write_parts
 from tests.fakes.tiny_llama import write_random_weights, write_tiny_llama
 from tests.fakes.tiny_tokenizers import MAGISTRAL_SPECIALS, magistral_tokenizer, write_tokenizer
 
@@ -116,3 +119,52 @@ def encoded(image: Pillow.Image, kind: str = "PNG", **options: Any) -> bytes:
     file = BytesIO()
     image.save(file, kind, **options)
     return file.getvalue()
+
+
+def as_gguf(folder: Path, to: Path, kind: str = "F32", *, mmproj: str = "mmproj-F16.gguf", **fields: Any) -> Path:
+    """The model in `folder` as two files in the folder `to`, as llama.cpp's converter writes them; that for text.
+
+    Their tensors are named by the `gguf` package. `kind`: of the matrices for text. `fields` are set last, None leaves
+    one out.
+    """
+    to.mkdir(parents=True, exist_ok=True)
+    text = to / "text"
+    shutil.copytree(folder, text)
+    values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (text / "config.json").write_text(json.dumps(values["text_config"]), encoding="utf-8")
+    weights = load_file(folder / "model.safetensors")
+    inner = "language_model."
+    save_file({n.removeprefix(inner): w for n, w in weights.items() if n.startswith(inner)}, text / "model.safetensors")
+    path = write_gguf(text, to / f"model-{kind}.gguf", kind)
+    shutil.rmtree(text)
+    _write_mmproj(to / mmproj, values, {n: w for n, w in weights.items() if not n.startswith(inner)}, fields)
+    return path
+
+
+def _write_mmproj(path: Path, values: dict[str, Any], weights: dict[str, torch.Tensor], fields: dict[str, Any]) -> None:
+    vision = values["vision_config"]
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.MMPROJ, 24)
+    heads = vision["num_attention_heads"]
+    tensors: dict[str, tuple[np.ndarray, str]] = {}
+    for name, weight in weights.items():
+        stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
+        assert stored is not None, name
+        if name.endswith(("q_proj.weight", "k_proj.weight")):  # as of llama's text networks
+            weight = weight.view(heads, 2, -1, weight.shape[1]).transpose(1, 2).reshape(weight.shape)
+        kind = "F32" if weight.dim() == 1 else "F16"
+        tensors[stored] = weight.numpy().astype(np.float32 if kind == "F32" else np.float16), kind
+    tensors["v.token_embd.img_break"] = np.zeros(64, dtype=np.float32), "F32"
+    metadata = {
+        "clip.projector_type": "pixtral", "clip.has_vision_encoder": True,
+        f"clip.use_{vision['hidden_act']}": True,
+        "clip.vision.image_size": 112, "clip.vision.patch_size": vision["patch_size"],
+        "clip.vision.embedding_length": vision["hidden_size"],
+        "clip.vision.feed_forward_length": vision["intermediate_size"],
+        "clip.vision.block_count": vision["num_hidden_layers"], "clip.vision.attention.head_count": heads,
+        "clip.vision.attention.layer_norm_epsilon": 1e-5, "clip.vision.projection_dim": 64,
+        "clip.vision.spatial_merge_size": values["spatial_merge_size"],
+        "clip.vision.image_mean": [0.48145466, 0.4578275, 0.40821073],
+        "clip.vision.image_std": [0.26862954, 0.26130258, 0.27577711],
+    }  # fmt: skip
+    metadata = {key: value for key, value in (metadata | fields).items() if value is not None}
+    write_parts(path, "clip", metadata, tensors)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from llama_gui.engine import Engine, native_library
-from llama_gui.engine.device import _has_native_bfloat16, has_tiles, resolve_precision
+from llama_gui.engine.device import has_native_bfloat16, has_tiles, resolve_precision
 from llama_gui.engine.gating import BLOCK_SIZE
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import COLUMNS
@@ -74,7 +74,7 @@ def test_a_mixture_is_as_large_as_all_experts_and_as_fast_as_those_that_a_token_
 
 def test_this_machine_is_seen_as_the_engine_sees_it():
     machine = fit.machine_here()
-    assert machine.has_bfloat16 == _has_native_bfloat16()
+    assert machine.has_bfloat16 == has_native_bfloat16()
     assert machine.has_kernels == (native_library.load() is not None)
     kernels = native_library.load()
     assert machine.has_tiles == has_tiles()

@@ -440,6 +440,28 @@ def test_one_gguf_file_is_chosen(fake_hub: FakeHub, access: HubAccess):
         hub.plan(REPO, gguf="x.gguf")
 
 
+@pytest.mark.parametrize(
+    ("repo", "architecture", "comes"),
+    [
+        (REPO, "mistral3", True),
+        ("a/Mistral-Small-3.1-24B-GGUF", "llama", True),
+        (REPO, "llama", False),
+        (REPO, "gemma3", False),
+    ],
+)
+def test_what_reads_images_comes_with_a_model_that_sees(
+    fake_hub: FakeHub, access: HubAccess, repo: str, architecture: str, comes: bool
+):
+    files = {"m-Q8_0.gguf": b"8", "m-Q4_K_M.gguf": b"4", "mmproj-F32.gguf": b"long", "mmproj-x-F16.gguf": b"p"}
+    fake_hub.add(repo, files, info={"gguf": {"architecture": architecture, "total": 5}})
+    hub, more = Hub(access), ["mmproj-x-F16.gguf"] if comes else []
+    for gguf, name in ((None, "m-Q4_K_M.gguf"), ("Q8_0", "m-Q8_0.gguf")):
+        plan = hub.plan(repo, gguf=gguf)
+        assert [file.path for file in plan.files] == [name, *more]
+        assert plan.model_in(Path("/x")) == Path("/x") / name
+    assert hub.details(repo).size == 1 + len(more)
+
+
 def test_dangerous_names_are_not_seen(fake_hub: FakeHub, access: HubAccess):
     bad = {
         "../../evil.gguf": b"x",

@@ -55,6 +55,12 @@ def test_a_plan_survives_json():
     assert plan.size == 5
 
 
+def test_a_folder_that_sees_brings_what_is_said_of_its_images():
+    names = ("config.json", "model.safetensors", "preprocessor_config.json", "processor_config.json", "notes.json")
+    chosen = choose_files("a/b", [RemoteFile(name, 1, SHA1) for name in names])
+    assert {file.path for file in chosen} == {*names[:4]}
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

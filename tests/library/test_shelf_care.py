@@ -74,6 +74,18 @@ def test_one_of_several_gguf_files_goes_alone(tmp_path: Path):
     assert not repository.exists()
 
 
+def test_what_reads_images_goes_with_the_last_model(tmp_path: Path):
+    snapshot = tmp_path / "hub" / "models--org--name-GGUF" / "snapshots" / ("a" * 40)
+    snapshot.mkdir(parents=True)
+    for name in ("name-Q4_0.gguf", "name-Q8_0.gguf"):
+        make_gguf(snapshot / name, 150)
+    make_gguf(snapshot / "mmproj-F16.gguf", 120, architecture="clip")
+    four, eight = shelf.scan([tmp_path / "hub"], tmp_path / "none")
+    assert shelf_care.delete(four, [tmp_path / "hub"]).freed == 150
+    assert shelf_care.delete(eight, [tmp_path / "hub"]).freed == 270
+    assert not snapshot.exists()
+
+
 @needs_links
 def test_of_a_file_with_two_names_one_goes_and_the_other_stays(tmp_path: Path):
     """Equal files are one blob; and some repositories have a folder for each kind."""

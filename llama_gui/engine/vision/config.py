@@ -1,13 +1,12 @@
 """What config.json and the processor's file say of the network that reads images."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from llama_gui.engine.fields import Fields, read_json, shown
-from llama_gui.errors import UnsupportedModelError
+from llama_gui.engine.fields import AGAIN, Fields, read_json, shown
+from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
 Activation = Literal["silu", "gelu"]
 
@@ -50,6 +49,26 @@ class VisionConfig:
         """Pixels of either side of the part of an image that becomes a row."""
         return self.patch_size * self.merge
 
+    def checked(self, fields: Fields) -> Self:
+        """The same, where it can be; `fields`: what was said of it.
+
+        Raises:
+            BrokenModelError: it cannot.
+        """
+        if self.head_dim % 4 or self.head_dim * self.num_attention_heads != self.hidden_size:
+            heads = f"{self.num_attention_heads} heads of {self.head_dim}"
+            raise BrokenModelError(f"{fields.file}: rows of {self.hidden_size} numbers cannot be {heads}. {AGAIN}")
+        if self.longest_edge // self.row_pixels > _MOST_ROWS:
+            most = _MOST_ROWS * self.row_pixels
+            raise BrokenModelError(
+                f"{fields.file}: images of {self.longest_edge} pixels are larger than {most}. {AGAIN}"
+            )
+        if len(self.mean) != 3 or len(self.deviation) != 3:
+            raise BrokenModelError(
+                f"{fields.file}: the mean and the deviation of colours are no three numbers. {AGAIN}"
+            )
+        return self
+
 
 def read_vision(folder: Path) -> VisionConfig | None:
     """The network for images of the model in `folder`; None: it has none, or one that we do not run.
@@ -86,11 +105,7 @@ def read_vision(folder: Path) -> VisionConfig | None:
         deviation=_colours(processor, "image_std", _DEVIATION),
         image_token_id=outer.integer(token, 10),
     )
-    if config.head_dim % 4 or config.head_dim * heads != hidden:
-        raise vision.wrong("head_dim", f"a multiple of 4, {heads} of which are hidden_size ({hidden})")
-    if config.longest_edge // config.row_pixels > _MOST_ROWS:
-        raise processor.wrong("size", f"at most {_MOST_ROWS * config.row_pixels} pixels")
-    return config
+    return config.checked(vision)
 
 
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +160,4 @@ def _longest_edge(processor: Fields, otherwise: int) -> int:
 
 
 def _colours(processor: Fields, name: str, otherwise: tuple[float, ...]) -> tuple[float, ...]:
-    found = processor.numbers(name) if name in processor.values else otherwise
-    if len(found) != 3 or not all(map(math.isfinite, found)):
-        raise processor.wrong(name, "a list of three numbers above 0")
-    return found
+    return processor.numbers(name) if name in processor.values else otherwise

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from llama_gui.engine.checkpoint import Checkpoint, Shape
+from llama_gui.engine.checkpoint import Shape, WeightSource
 from llama_gui.engine.device import Precision, has_native_bfloat16, resolve_precision
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.layers import RMSNorm
@@ -25,7 +25,7 @@ def vision_shapes(config: VisionConfig) -> dict[str, Shape]:
     hidden, inner, text = config.hidden_size, config.intermediate_size, config.text_size
     shapes: dict[str, Shape] = {_PATCHES: (hidden, 3, config.patch_size, config.patch_size), _NORM: (hidden,)}
     for layer in range(config.num_hidden_layers):
-        prefix = _layer(layer)
+        prefix = layer_prefix(layer)
         shapes |= {f"{prefix}{name}.weight": (hidden,) for name in ("attention_norm", "ffn_norm")}
         shapes |= {f"{prefix}attention.{name}.weight": (hidden, hidden) for name in (*_QKV, "o_proj")}
         shapes |= {f"{prefix}feed_forward.{name}.weight": (inner, hidden) for name in _GATE_UP}
@@ -50,7 +50,8 @@ def vision_precision(text: Precision, device: torch.device, kernels: NativeKerne
     return resolve_precision(name, device, has_kernels=kernels is not None)
 
 
-def _layer(number: int) -> str:
+def layer_prefix(number: int) -> str:
+    """How the names of the weights of a layer begin."""
     return f"vision_tower.transformer.layers.{number}."
 
 
@@ -60,7 +61,7 @@ class VisionLoader:
     def __init__(
         self,
         config: VisionConfig,
-        checkpoint: Checkpoint,
+        checkpoint: WeightSource,
         precision: Precision,
         device: torch.device,
         notes: KernelNotes | None = None,
@@ -69,6 +70,7 @@ class VisionLoader:
         """`precision`: without any rounding of weights."""
         self._config = config
         self._checkpoint = checkpoint
+        self._shapes = vision_shapes(config)
         self._precision = precision
         self._device = device
         self._linear = LinearFactory(precision, device, notes=notes, kernels=kernels)
@@ -79,7 +81,7 @@ class VisionLoader:
         Raises:
             BrokenModelError, UnsupportedModelError: see `Checkpoint`.
         """
-        self._checkpoint.check(vision_shapes(self._config))
+        self._checkpoint.check(self._shapes)
         halves = self._precision.table_dtype == torch.bfloat16 and (self._device.type != "cpu" or has_native_bfloat16())
         return VisionTower(
             self._config,
@@ -95,7 +97,7 @@ class VisionLoader:
         return self._linear(weight.flatten(1))
 
     def _one(self, number: int) -> VisionLayer:
-        prefix = _layer(number)
+        prefix = layer_prefix(number)
         return VisionLayer(
             self._norm(f"{prefix}attention_norm.weight", _EPS),
             self._joined(f"{prefix}attention.", _QKV),
@@ -120,7 +122,7 @@ class VisionLoader:
     def _joined(self, prefix: str, names: Sequence[str], *, has_bias: bool = False) -> Linear:
         weights = [f"{prefix}{name}.weight" for name in names]
         bias = self._weight(f"{prefix}{names[0]}.bias") if has_bias else None
-        if self._linear.takes_rows(self._checkpoint.stored(weights[0]).shape[-1]):
+        if self._linear.takes_rows(self._shapes[weights[0]][-1]):
             return self._linear.of_rows([self._checkpoint.rows(name) for name in weights], bias)
         dtype = self._precision.table_dtype
         return self._linear(torch.cat([self._checkpoint.borrowed(name, dtype, self._device) for name in weights]), bias)
