@@ -164,15 +164,19 @@ def causal_mask(
     blocks: AttentionBlocks,
     like: Tensor,
     window: int | None = None,
+    *,
+    is_whole: bool = False,
 ) -> Tensor:
     """What each row of a segment may see: itself and what is before it, at most `window` tokens.
+
+    `is_whole`: it is an image, whose rows see what is behind them in it, too.
 
     ``[group * length, keys]`` in whole blocks (``[1, keys]`` for one row), of the dtype and device of `like`: 0 where
     seen, -inf where not. The query heads of a group lie behind one another.
     """
     key_positions = torch.arange(padded(start + length, blocks.keys), device=like.device).unsqueeze(0)
     row_positions = torch.arange(start, start + length, device=like.device).unsqueeze(1)
-    hidden = key_positions > row_positions
+    hidden = key_positions > (row_positions.clamp(min=start + length - 1) if is_whole else row_positions)
     if window is not None:
         hidden |= key_positions <= row_positions - window
     mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device).masked_fill_(hidden, -math.inf)

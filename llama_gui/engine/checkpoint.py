@@ -29,9 +29,17 @@ _TEXT_PARTS = {
 Those of older files come first."""
 
 _VISION_PARTS = {
-    f"{outer}{part}.": f"{part}." for outer in ("", "model.") for part in ("vision_tower", "multi_modal_projector")
+    f"{outer}{stored}": part
+    for outer in ("", "model.")
+    for stored, part in (
+        ("vision_tower.vision_model.", "vision_tower."),
+        ("vision_tower.", "vision_tower."),
+        ("multi_modal_projector.", "multi_modal_projector."),
+    )
 }
 """The same of the vision network's."""
+_VISION_HEAD = "vision_tower.head."
+"""Of SigLIP's, which makes a vector of an image: nobody needs it here."""
 Network = Literal["all", "text", "vision"]
 """Of which network a checkpoint is read, where it holds two."""
 _GUESSING_PARTS = ("model.mtp_",)
@@ -278,7 +286,8 @@ def _name_in(network: Network, stored: str) -> str | None:
         return stored
     if network == "vision":
         prefix = next((prefix for prefix in _VISION_PARTS if stored.startswith(prefix)), None)
-        return None if prefix is None else _VISION_PARTS[prefix] + stored.removeprefix(prefix)
+        name = "" if prefix is None else _VISION_PARTS[prefix] + stored.removeprefix(prefix)
+        return None if not name or name.startswith(_VISION_HEAD) else name
     if stored.startswith(tuple(_VISION_PARTS)):
         return None
     prefix = next((prefix for prefix in _TEXT_PARTS if stored.startswith(prefix)), "")

@@ -24,6 +24,11 @@ class Fitted:
     dropped_messages: int = 0
     images: PlacedImages | None = None
 
+    @property
+    def has_whole_images(self) -> bool:
+        """Whether there are images that are run as a whole."""
+        return self.images is not None and any(span.is_whole for span in self.images.spans)
+
 
 def fit(
     messages: Sequence[Message],

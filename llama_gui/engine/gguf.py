@@ -99,7 +99,7 @@ class GgufModel:
         source, tool_use = metadata.get(key), metadata.get(f"{key}.tool_use")
         if not all(isinstance(text, str | None) for text in (source, tool_use)):
             raise BrokenModelError(f"{path}: {key} is {shown(source)} instead of a text. {AGAIN}")
-        image = "" if self.vision is None else tokenizer.token_text(self.vision.config.image_token_id)
+        image = "" if self.vision is None else self.vision.config.placeholder(tokenizer)
         return ChatTemplate(source, path, tokenizer, tool_use, image) if source else None
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> GgufWeights:

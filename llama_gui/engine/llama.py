@@ -1,6 +1,6 @@
 """The network of Llama and its relatives, top to bottom, over the rows of many conversations at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -28,7 +28,8 @@ class Segment:
 
     They are the positions from ``len(slot.tokens)`` on. `logits`: of how many of the last rows. `is_prompt`: they are
     read and not drawn; such segments come last in a step. `images`: ``[rows, hidden]``, what is read in the place of
-    those `token_ids` that are keys of images, in order; None: there are none.
+    those `token_ids` that are keys of images, in order; None: there are none. `is_whole`: they are all of an image, or
+    what is left of it, and see each other.
     """
 
     slot: Slot
@@ -36,6 +37,7 @@ class Segment:
     logits: int = 1
     is_prompt: bool = False
     images: Tensor | None = None
+    is_whole: bool = False
 
     @property
     def places(self) -> list[tuple[int, int, int, int]]:
@@ -205,6 +207,23 @@ class Llama:
         self._plan_rows(len(x))
         return self._last_norm(x)
 
+    def read_whole(self, segment: Segment) -> Iterator[None]:
+        """Run an image alone (`Segment.is_whole`), a layer at a time; see `hidden`. Nobody wants its logits.
+
+        Other steps may be run between layers, of other slots.
+        """
+        spans, start = self._spans([segment]), len(segment.slot.tokens)
+        places = torch.arange(start, start + len(segment.token_ids), device=self.device)
+        turns = [rotary.rows(places, start + len(segment.token_ids) - 1) for rotary in self.rotaries]
+        x = self._embedded(segment.token_ids, [segment])
+        for layer, block in enumerate(self.blocks):
+            self._plan_rows(0)
+            if layer < len(self.blocks) - 1:
+                x = block(x, layer, turns[block.rope], spans)
+            else:
+                self._last_block(x, turns[block.rope], spans, [segment], [0])
+            yield None
+
     def _embedded(self, ids: Sequence[int], segments: Sequence[Segment]) -> Tensor:
         """``[rows, hidden]`` of all tokens and images of a step."""
         images = [segment.images for segment in segments if segment.images is not None]
@@ -283,7 +302,9 @@ class Llama:
 
     def _spans(self, segments: Sequence[Segment]) -> Spans:
         if self._kernels is not None:
-            return NativeSpans(self._kernels, [(segment.slot, len(segment.token_ids)) for segment in segments])
+            whole = [number for number, segment in enumerate(segments) if segment.is_whole]
+            lengths = [(segment.slot, len(segment.token_ids)) for segment in segments]
+            return NativeSpans(self._kernels, lengths, whole)
         if self.card is not None:
             singles = next((i for i, one in enumerate(segments) if len(one.token_ids) > 1), len(segments))
             longer = self._masked_spans(segments[singles:], singles)
@@ -297,11 +318,12 @@ class Llama:
         spans: list[Span] = []
         for segment in segments:
             slot, start, length = segment.slot, len(segment.slot.tokens), len(segment.token_ids)
-            mask = causal_mask(start, length, group, self.attention_blocks, self.like)
+            blocks, whole = self.attention_blocks, segment.is_whole
+            mask = causal_mask(start, length, group, blocks, self.like, is_whole=whole)
             window = self.config.sliding_window
             window_mask = None
             if window is not None and start + length > window:
-                window_mask = causal_mask(start, length, group, self.attention_blocks, self.like, window)
+                window_mask = causal_mask(start, length, group, blocks, self.like, window, is_whole=whole)
             spans.append(Span.of(row, (start, length), (slot.keys, slot.values), mask, window_mask))
             row += length
         return spans

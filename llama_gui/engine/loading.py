@@ -27,7 +27,7 @@ from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.network_loader import NetworkLoader
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.engine.vision.loading import VisionLoader, vision_parameters, vision_precision
+from llama_gui.engine.vision.loading import load_vision, vision_parameters, vision_precision
 from llama_gui.engine.vision.pixels import MOST_PIXELS_ON_CPU, ImagePreparer
 from llama_gui.engine.vision.placing import ImagePlacer
 from llama_gui.engine.vision.tower import VisionTower
@@ -230,7 +230,9 @@ class _NetworkReader:
             return None
         precision = vision_precision(self.precision, self.device, self.kernels)
         with vision.weights(watch.read) as checkpoint:
-            return VisionLoader(vision.config, checkpoint, precision, self.device, self.notes, self.kernels).load()
+            shift = vision.row_norm_shift
+            made = (vision.config, checkpoint, precision, self.device, self.notes, self.kernels)
+            return load_vision(*made, row_norm_shift=shift)
 
 
 def _context(max_context: int | None, config: NetworkConfig) -> int:

@@ -59,7 +59,7 @@ class Loop:
     ) -> None:
         self._prompt_cache = prompt_cache
         self._recalls: dict[int, Recall] = {}  # by number of sequence: what of its prompt comes from the disk
-        self._looks: dict[int, Iterator[Tensor | None]] = {}  # by number of sequence: the image that it is reading
+        self._looks: dict[int, Iterator[None]] = {}  # by number of sequence: the image that it is reading
         self._owns_thread = shared is None
         self._thread = shared or SharedThread("llama-gui-engine")
         if prompt_cache is not None:
@@ -317,7 +317,7 @@ class Loop:
         return True
 
     def _look(self, chunk: Chunk) -> bool:
-        """Read a part of an image that stands among the next tokens, instead of running them; False: none is left."""
+        """Read a part of an image that stands among the next tokens, instead of running them; False: there is none."""
         number, sequence = chunk.number, self._sequences[chunk.number]
         span = sequence.unread_image(chunk.tokens)
         if span is None:
@@ -326,13 +326,11 @@ class Loop:
         try:
             look = self._looks.get(number)
             if look is None:
-                look = self._looks[number] = self._runner.look(span.image)
-            for rows in look:
-                if rows is not None:
-                    del self._looks[number]
-                    sequence.take_image(span, rows)
-                if rows is not None or sequence.job.is_cancelled or time.perf_counter() > end:
-                    break
+                look = self._looks[number] = self._runner.look(sequence, span)
+            for _ in look:
+                if sequence.job.is_cancelled or time.perf_counter() > end:
+                    return True
+            del self._looks[number]
         except Exception as error:
             self._finish(sequence, "error", error_for_user(error))
         return True

@@ -112,7 +112,7 @@ class FolderModel(ModelFiles):
 
     def template(self, tokenizer: Tokenizer) -> ChatTemplate | None:
         """See `ChatTemplate.load`."""
-        image = "" if self.vision is None else tokenizer.token_text(self.vision.config.image_token_id)
+        image = "" if self.vision is None else self.vision.config.placeholder(tokenizer)
         return ChatTemplate.load(self._folder, tokenizer, image)
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> AbstractContextManager[WeightSource]:

@@ -31,13 +31,16 @@ def serves(dtype: torch.dtype, head_dim: int) -> bool:
 class NativeSpans:
     """The segments of a step and their caches, as the kernel takes them. Valid for one step."""
 
-    def __init__(self, kernels: NativeKernels, segments: Sequence[tuple[Slot, int]]) -> None:
-        """`segments`: slots, and how many tokens of each come, in the order of their rows."""
+    def __init__(self, kernels: NativeKernels, segments: Sequence[tuple[Slot, int]], whole: Sequence[int] = ()) -> None:
+        """`segments`: slots, and how many tokens of each come, in the order of their rows.
+
+        `whole`: which of them are images whose rows see each other.
+        """
         self._kernels = kernels
         self._slots = [slot for slot, _ in segments]  # keeps their memory alive
         table: list[tuple[int, ...]] = []
         row = 0
-        for slot, length in segments:
+        for number, (slot, length) in enumerate(segments):
             start = len(slot.tokens)
             if slot.capacity < start + length:
                 raise ValueError(f"{start + length} tokens do not fit into a slot of {slot.capacity}")
@@ -46,7 +49,8 @@ class NativeSpans:
                     f"a slot of {slot.keys.dtype} whose rows lie {slot.together} together is not for these"
                 )
             addresses = (slot.keys.data_ptr(), slot.values.data_ptr())
-            table.append((row, length, start, *addresses, slot.keys.stride(0), slot.keys.stride(1), length))
+            sees = start + length if number in whole else 0
+            table.append((row, length, start, *addresses, slot.keys.stride(0), slot.keys.stride(1), length, sees))
             row += length
         self._table = torch.tensor(table, dtype=torch.int64)
 

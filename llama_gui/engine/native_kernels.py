@@ -41,6 +41,8 @@ from llama_gui.engine.packed_weights import (
 )
 from llama_gui.engine.weight_rows import WeightRows
 
+SPAN_NUMBERS = 9
+"""See `NativeKernels.attend`."""
 LANES = 8
 """How many float32 numbers are computed together."""
 
@@ -379,10 +381,11 @@ class NativeKernels:
         """Write new keys and values into caches, and attend to them and those before: float32 ``[rows, heads * dim]``.
 
         ``q [rows, heads, dim]``, ``k`` and ``v [rows, kv_heads, dim]`` are float32, their last two dimensions
-        contiguous; `dim` is a multiple of `LANES`, at most 256. `spans`: int64 ``[spans, 8]``, each a stretch of rows
+        contiguous; `dim` is a multiple of `LANES`, at most 256. `spans`: int64 ``[spans, 9]``, each a stretch of rows
         of one conversation: first row, rows, tokens before them, the addresses of its keys and values
-        ``[layers, kv_heads, capacity, kept_width]`` of `dtype`, how many numbers a layer and a head of them take, and
-        how many of its last rows attend. Others are not written in the result.
+        ``[layers, kv_heads, capacity, kept_width]`` of `dtype`, how many numbers a layer and a head of them take,
+        how many of its last rows attend (others are not written in the result), and how many keys all of these see; 0:
+        each sees those up to its own.
         `window`: how many tokens a row sees at most, 0 for all. `sinks`: float32 ``[heads]``, a score of each head
         that stands for no value. `cap`: scores are ``cap * tanh(score / cap)``.
         All arithmetic is float32, but where the CPU `rounds_rows`, `dtype` is bfloat16 and `dim` a multiple of sixteen,
@@ -390,6 +393,8 @@ class NativeKernels:
         are rounded to eight bits and weights to sixteen, and multiplied exactly.
         """
         rows, heads, dim = q.shape
+        if spans.shape[1] != SPAN_NUMBERS:
+            raise ValueError(f"a span of {spans.shape[1]} numbers: it has {SPAN_NUMBERS}")
         y = torch.empty(rows, heads * dim)
         inputs = (q.data_ptr(), q.stride(0), k.data_ptr(), k.stride(0), v.data_ptr(), v.stride(0))
         sizes = (heads, k.shape[1], dim, window)

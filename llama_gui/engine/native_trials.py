@@ -282,7 +282,7 @@ def _attend_in_pieces(
     keys, values = torch.zeros(2, kv_heads, padded(rows, KEY_BLOCK), kept_width(dim, dtype), dtype=dtype)
     done, parts = 0, list[Tensor]()
     for length in pieces:
-        span = torch.tensor([[0, length, done, keys.data_ptr(), values.data_ptr(), 0, keys.stride(0), length]])
+        span = torch.tensor([[0, length, done, keys.data_ptr(), values.data_ptr(), 0, keys.stride(0), length, 0]])
         some = slice(done, done + length)
         parts.append(kernels.attend(q[some], k[some], v[some], span, 0, window, dtype))
         done += length

@@ -164,6 +164,9 @@ class RequestReader:
         former = list(request.answer_token_ids)
         self.check_ids("token_ids", prompt)
         self.check_ids("answer_token_ids", former)
+        if request.prompt_logprobs is not None and not former and fitted.has_whole_images:
+            allowed = "left out: the parts of an image see each other in this model, so none of them foretells the next"
+            raise InvalidRequestError("prompt_logprobs", request.prompt_logprobs, allowed)
         is_read_only = bool(former) and request.prompt_logprobs is not None  # then it may fill the context
         if len(prompt) + len(former) >= self._info.max_context + is_read_only:
             raise PromptTooLongError(len(prompt) + len(former), self._info.max_context)

@@ -15,8 +15,7 @@ from llama_gui.engine.llama import Llama, PassCancelled, Segment
 from llama_gui.engine.prompt_cache import bits_of, probe_tokens
 from llama_gui.engine.ranking import RankedRow, Ranker, temperatures_on
 from llama_gui.engine.sequence import Sequence
-from llama_gui.engine.vision.pixels import PreparedImage
-from llama_gui.engine.vision.placing import PlacedImages, is_key
+from llama_gui.engine.vision.placing import ImageSpan, PlacedImages, is_key
 from llama_gui.engine.vision.tower import VisionTower
 from llama_gui.errors import EngineClosedError, GenerationError, LlamaGuiError
 
@@ -91,16 +90,25 @@ class Runner:
         self._pages.close()
         self._loaded = self._graphs = self._tower = None
 
-    @torch.inference_mode()
-    def look(self, image: PreparedImage) -> Iterator[Tensor | None]:
-        """Read `image` piece by piece, see `VisionTower.read`.
+    def look(self, sequence: Sequence, span: ImageSpan) -> Iterator[None]:
+        """Read an image of `sequence` piece by piece, or where it was read, run it as a whole.
 
         Raises:
             EngineClosedError: the engine was closed.
         """
-        if self._tower is None:
+        if self._tower is None or sequence.slot is None:
             raise EngineClosedError("The engine was closed.")
-        return self._tower.read(image)
+        if not sequence.has_seen(span):
+            for rows in self._tower.read(span.image):
+                if rows is not None:
+                    sequence.take_image(span, rows)
+                yield None
+            return
+        tokens = sequence.next_tokens(span.end - sequence.held)
+        self._cache.ensure_capacity(sequence.slot, len(sequence.slot.tokens) + len(tokens))
+        images = sequence.image_rows(len(tokens))
+        yield from self._network.read_whole(Segment(sequence.slot, tokens, 0, True, images, is_whole=True))
+        sequence.accept(tokens)
 
     def step(self, works: Many[Work]) -> dict[int, Logits | Exception | None]:
         """Run all `works` in one forward pass.
@@ -203,12 +211,11 @@ class Runner:
         slot = self._cache.blank(len(token_ids))  # the logits of every row are wanted, so nothing cached can be reused
         try:
             rows: list[Tensor] = []
-            for start in range(0, len(token_ids), _LOGITS_CHUNK):
-                piece = list(keys[start : start + _LOGITS_CHUNK])
+            for piece, is_whole in _pieces(keys, placed):
                 images, count = None, sum(map(is_key, piece))
                 if seen is not None and count:
                     images, seen = seen.split((count, len(seen) - count))
-                segment = Segment(slot, piece, len(piece), is_prompt=True, images=images)
+                segment = Segment(slot, piece, len(piece), is_prompt=True, images=images, is_whole=is_whole)
                 rows.append(self._network.forward([segment]).cpu())
                 slot.tokens.extend(piece)
             return torch.cat(rows)
@@ -239,6 +246,20 @@ class Runner:
             raise error_for_user(error) from error
         finally:
             self._cache.drop(slot)
+
+
+def _pieces(keys: Many[int], placed: PlacedImages | None) -> Iterator[tuple[list[int], bool]]:
+    """`keys`, some at a time, and whether these are an image that is run as a whole."""
+    whole = [span for span in placed.spans if span.is_whole] if placed is not None else []
+    start = 0
+    for end, next_start in zip(
+        [*(s.start for s in whole), len(keys)], [*(s.end for s in whole), len(keys)], strict=True
+    ):
+        for place in range(start, end, _LOGITS_CHUNK):
+            yield list(keys[place : min(place + _LOGITS_CHUNK, end)]), False
+        if next_start > end:
+            yield list(keys[end:next_start]), True
+        start = next_start
 
 
 def error_for_user(error: BaseException) -> Exception:

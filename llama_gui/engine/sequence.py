@@ -140,10 +140,17 @@ class Sequence:
         return read + self.answer[: count - len(read)]
 
     def unread_image(self, count: int) -> ImageSpan | None:
-        """The first image among the next `count` tokens that is not read yet."""
-        start = self.held
-        near = (span for span in self._spans if span.start < start + count and span.end > start)
-        return next((span for span in near if span.start not in self._image_rows), None)
+        """The first image among the next `count` tokens that is not read yet, or has to be run now, as a whole."""
+        near = (span for span in self._spans if span.start < self.held + count and span.end > self.held)
+        return next((span for span in near if not self.has_seen(span) or self.is_at(span)), None)
+
+    def has_seen(self, span: ImageSpan) -> bool:
+        """Whether the network for images has read this one."""
+        return span.start in self._image_rows
+
+    def is_at(self, span: ImageSpan) -> bool:
+        """Whether the next tokens are an image that is run as a whole."""
+        return span.is_whole and span.start <= self.held < span.end
 
     def take_image(self, span: ImageSpan, rows: Tensor) -> None:
         """What the network for images has made of one, ``[rows, hidden]``."""
@@ -162,8 +169,13 @@ class Sequence:
         return rows if rows is not None and len(rows) else None
 
     def most(self, count: int) -> int:
-        """How many of `count` tokens to run in one step: limited by memory where all their logits are wanted."""
+        """How many of `count` tokens to run in one step: up to an image that is run as a whole.
+
+        And limited by memory where all their logits are wanted.
+        """
         assert self.slot is not None
+        whole = (span.start - self.held for span in self._spans if span.is_whole and span.start > self.held)
+        count = min([count, *whole])
         return count if self._scores is None else self._scores.most(len(self.slot.tokens), count)
 
     def scored_rows(self, count: int) -> int:

@@ -120,6 +120,8 @@ _EXPAND = (
     "tags",
 )
 _WRITING = "text-generation"
+_SEEING = ("mistral3", "gemma3")
+"""What GGUF files are called that may have another one beside them for images."""
 _WRITING_TASKS = frozenset({"", _WRITING, "image-text-to-text", "any-to-any"})
 """What models are said to be for that write. Of Ministral 3 nothing is said; of Gemma 3, that it reads pictures."""
 _REASONS = {
@@ -429,7 +431,7 @@ def _can_run(model: FoundModel) -> bool:
 def _sees(model: FoundModel) -> bool:
     """Whether the engine reads images with its GGUF files. The first of Mistral Small 3.1 have Llama's name."""
     is_named = model.architecture == "llama" and "mistral-small-3" in model.repo.lower()
-    return model.architecture == "mistral3" or is_named
+    return model.architecture in _SEEING or is_named
 
 
 def _writes(model: FoundModel) -> bool:

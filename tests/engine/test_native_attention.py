@@ -6,14 +6,16 @@ from contextlib import nullcontext
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine import native_library
+from llama_gui.engine.attention_blocks import causal_mask
 from llama_gui.engine.config import load_config
 from llama_gui.engine.device import Precision, torch_threads
 from llama_gui.engine.kv_cache import KVCache, Slot, kept_width, padded
 from llama_gui.engine.loading import load_model
-from llama_gui.engine.native_attention import NativeSpans, serves
+from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
 from llama_gui.engine.native_kernels import NativeKernels
 from tests.engine.kept_heads import TOGETHER, kept_heads, lies_in_blocks, rounded_queries
 from tests.engine.this_machine import keeps_int8, register_widths
@@ -410,3 +412,40 @@ def test_a_conversation_takes_no_more_memory_than_half_precision_needs(
     heads = 2 * config.num_hidden_layers * config.num_key_value_heads * 512
     each = config.head_dim + 4 if cache_dtype == "int8" else config.head_dim * (4 if dtype == "float32" else 2)
     assert cache.bytes_for(400) == heads * each
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("heads", [(4, 2, 64), (8, 1, 72), (2, 1, 256), (4, 4, 8)])
+@pytest.mark.parametrize(("before", "length"), [(0, 70), (50, 20), (131, 64)])
+def test_rows_of_an_image_see_each_other(
+    kernels: NativeKernels, dtype: torch.dtype, heads: tuple[int, int, int], before: int, length: int
+):
+    """Each as the last of them would see it all, bit for bit."""
+    rows = rows_of(before + length, *heads)
+    q, k, v = rows
+    slot = slot_for(rows, dtype)
+    if before:
+        NativeSpans(kernels, [(slot, before)]).attend(*(part[:before] for part in rows), 0, None)
+        slot.tokens = [1] * before
+    spans = NativeSpans(kernels, [(slot, length)], whole=[0])
+    got = spans.attend(*(part[before:] for part in rows), 0, None)
+    slot.tokens = [1] * (before + length - 1)
+    for place in range(before, before + length):
+        alone = NativeSpans(kernels, [(slot, 1)]).attend(q[place : place + 1], k[-1:], v[-1:], 0, None)
+        assert torch.equal(got[place - before], alone[0]), place
+    last = spans.of_last([3]).table
+    assert last[0, -2:].tolist() == [3, before + length]
+
+
+@pytest.mark.parametrize("window", [80, 100])
+def test_a_window_begins_where_it_would_and_ends_with_the_image(kernels: NativeKernels, window: int):
+    rows = rows_of(150, 4, 2, 64)
+    slot = slot_for(rows, torch.float32)
+    NativeSpans(kernels, [(slot, 90)]).attend(*(part[:90] for part in rows), 0, window)
+    slot.tokens = [1] * 90
+    got = NativeSpans(kernels, [(slot, 60)], whole=[0]).attend(*(part[90:] for part in rows), 0, window)
+    mask = causal_mask(90, 60, 1, NATIVE_BLOCKS, rows[0], window, is_whole=True)
+    assert (mask == 0).sum(1).tolist() == [150 - max(place + 1 - window, 0) for place in range(90, 150)]
+    q, k, v = (part.transpose(0, 1) for part in (rows[0][90:], *rows[1:]))
+    want = F.scaled_dot_product_attention(q, k.repeat_interleave(2, 0), v.repeat_interleave(2, 0), attn_mask=mask)
+    torch.testing.assert_close(got, want.transpose(0, 1).flatten(1), rtol=0, atol=2e-5)

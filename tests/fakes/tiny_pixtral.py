@@ -12,7 +12,7 @@ import torch
 from PIL import Image as Pillow
 from safetensors.torch import load_file, save_file
 
-from llama_gui.engine.vision.config import read_vision
+from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_shapes
 from llama_gui.vocabulary import Image
 from tests.fakes.gguf_files import write_gguf, write_parts

@@ -110,9 +110,12 @@ def sentencepiece_tokenizer() -> tokenizers.Tokenizer:
     return tokenizer
 
 
-def gemma_tokenizer() -> tokenizers.Tokenizer:
-    """As Gemma 3: nothing in front of a text, a token for blanks beside one another, and tokens for turns."""
-    specials = ["<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>"]
+def gemma_tokenizer(*more: str) -> tokenizers.Tokenizer:
+    """As Gemma 3: nothing in front of a text, a token for blanks beside one another, and tokens for turns.
+
+    `more`: further control tokens.
+    """
+    specials = ["<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>", *more]
     vocab = {text: number for number, text in enumerate([*specials, "\n\n", "▁▁", "▁▁▁", "\n"])}
     vocab |= {f"<0x{byte:02X}>": len(vocab) + byte for byte in range(256)}
     trained = json.loads(sentencepiece_tokenizer().to_str())["model"]

@@ -446,7 +446,8 @@ def test_one_gguf_file_is_chosen(fake_hub: FakeHub, access: HubAccess):
         (REPO, "mistral3", True),
         ("a/Mistral-Small-3.1-24B-GGUF", "llama", True),
         (REPO, "llama", False),
-        (REPO, "gemma3", False),
+        (REPO, "gemma3", True),
+        (REPO, "qwen2", False),
     ],
 )
 def test_what_reads_images_comes_with_a_model_that_sees(

@@ -10,6 +10,7 @@ typedef struct {
     char *keys, *values;            /* of the first layer: [layers][kv_heads][capacity][dim]; in blocks see keep_whole, keep_half */
     int64_t layer_stride, head_stride; /* in numbers */
     int64_t attending;              /* how many of its last queries attend; all have keys and values */
+    int64_t sees;                   /* so many keys all of them see: those of an image see each other; 0: none beyond their own place */
 } Span;
 
 typedef struct {
@@ -150,9 +151,16 @@ INLINE ptrdiff_t first_block(const Attention *a, ptrdiff_t place) {
 }
 
 /* The keys of a block that the token at `place` sees. */
-INLINE Share keys_seen(const Attention *a, ptrdiff_t place, ptrdiff_t block) {
+INLINE Share keys_seen(const Attention *a, const Span *span, ptrdiff_t place, ptrdiff_t block) {
     const ptrdiff_t from = a->window && place + 1 > a->window ? place + 1 - a->window - block : 0;
-    return (Share){from < 0 ? 0 : from, place + 1 - block < KEYS ? place + 1 - block : KEYS};
+    const ptrdiff_t end = (span->sees > place ? span->sees : place + 1) - block;
+    return (Share){from < 0 ? 0 : from, end < KEYS ? end : KEYS};
+}
+
+/* The last key that the `number`th token of a span sees, or one of those before it. */
+INLINE ptrdiff_t last_key(const Span *span, ptrdiff_t number) {
+    const ptrdiff_t own = span->start + number;
+    return span->sees > own ? span->sees - 1 : own;
 }
 
 /* The `i`th query of a key head: each token from `first` on has a group of them. */
@@ -192,7 +200,7 @@ static void attend_some(const Attention *a, const Span *span, const char *all_ke
     const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim;
     const size_t bytes = bytes_of(a->kind);
     Seen *const seen = room->seen;
-    const ptrdiff_t last = span->start + first + count - 1;
+    const ptrdiff_t last = last_key(span, first + count - 1);
     begin_seen(seen, queries, dim);
     for (ptrdiff_t block = first_block(a, span->start + first); block <= last; block += KEYS) {
         const ptrdiff_t there = last + 1 - block < KEYS ? last + 1 - block : KEYS;
@@ -218,7 +226,7 @@ static void attend_some(const Attention *a, const Span *span, const char *all_ke
             for (int n = 0; n < 2; n++) q[n] = query_of(a, span, head, first, i + n < queries ? i + n : i);
             scores_of(q, keys, there, dim, a->scale, scores, ahead);
             for (int n = 0; n < 2 && i + n < queries; n++) {
-                const Share keys_of = keys_seen(a, span->start + first + (i + n) / group, block);
+                const Share keys_of = keys_seen(a, span, span->start + first + (i + n) / group, block);
                 const ptrdiff_t from = keys_of.begin, to = keys_of.end;
                 if (to <= from) continue;
                 if (a->cap > 0) cap_scores(scores[n], there, a->cap);

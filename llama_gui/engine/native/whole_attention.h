@@ -267,7 +267,7 @@ static void attend_whole_block(const Attention *a, const Factors *q, const Share
 static void attend_whole(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,
                          ptrdiff_t first, ptrdiff_t count, const Room *room) {
     const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim, bytes = kept_bytes(INT8, dim);
-    const ptrdiff_t last = span->start + first + count - 1;
+    const ptrdiff_t last = last_key(span, first + count - 1);
     const int is_wide = has_wide && dim % SIXTEEN == 0, most = is_wide ? AT_ONCE : 2;
     begin_seen(room->seen, queries, dim);
     for (ptrdiff_t i = 0; i < queries; i++) {
@@ -283,7 +283,7 @@ static void attend_whole(const Attention *a, const Span *span, const char *all_k
             Share keys_of[AT_ONCE];
             Factors q = {.words = {NULL}};
             for (int r = 0; r < some; r++) {
-                keys_of[r] = keys_seen(a, span->start + first + (i + r) / group, block);
+                keys_of[r] = keys_seen(a, span, span->start + first + (i + r) / group, block);
                 q.words[r] = (const char *)(room->queries + (i + r) * dim);
                 q.middle[r] = room->middles[i + r], q.scale[r] = room->scales[i + r];
             }

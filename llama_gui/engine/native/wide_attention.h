@@ -234,7 +234,7 @@ static void attend_wide_block(const Attention *a, const float *const *q, const S
 static void attend_wide(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,
                         ptrdiff_t first, ptrdiff_t count, const Room *room) {
     const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim;
-    const ptrdiff_t bytes = bytes_of(a->kind), last = span->start + first + count - 1;
+    const ptrdiff_t bytes = bytes_of(a->kind), last = last_key(span, first + count - 1);
     begin_seen(room->seen, queries, dim);
     for (ptrdiff_t block = first_block(a, span->start + first); block <= last; block += KEYS) {
         const ptrdiff_t there = last + 1 - block < KEYS ? last + 1 - block : KEYS;
@@ -248,7 +248,7 @@ static void attend_wide(const Attention *a, const Span *span, const char *all_ke
             Share keys_of[FOUR_QUERIES];
             for (int r = 0; r < some; r++) {
                 q[r] = query_of(a, span, head, first, i + r);
-                keys_of[r] = keys_seen(a, span->start + first + (i + r) / group, block);
+                keys_of[r] = keys_seen(a, span, span->start + first + (i + r) / group, block);
             }
             attend_wide_block(a, q, keys_of, some, &now, &room->seen[i]);
             now.next = (CacheBlock){NULL, NULL}; /* once is enough */

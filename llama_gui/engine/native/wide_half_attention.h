@@ -149,7 +149,7 @@ static void attend_half_block(const Attention *a, const uint16_t *q, const Share
 static void attend_halves(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,
                           ptrdiff_t first, ptrdiff_t count, const Room *room) {
     const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim;
-    const ptrdiff_t last = span->start + first + count - 1;
+    const ptrdiff_t last = last_key(span, first + count - 1);
     begin_seen(room->seen, queries, dim);
     for (ptrdiff_t i = 0; i < queries; i++) narrow_row(query_of(a, span, head, first, i), dim, room->queries + i * dim);
     for (ptrdiff_t block = first_block(a, span->start + first); block <= last; block += KEYS) {
@@ -159,7 +159,7 @@ static void attend_halves(const Attention *a, const Span *span, const char *all_
         for (ptrdiff_t i = 0; i < queries; i += FOUR_QUERIES) {
             const int some = queries - i < FOUR_QUERIES ? (int)(queries - i) : FOUR_QUERIES;
             Share keys_of[FOUR_QUERIES];
-            for (int r = 0; r < some; r++) keys_of[r] = keys_seen(a, span->start + first + (i + r) / group, block);
+            for (int r = 0; r < some; r++) keys_of[r] = keys_seen(a, span, span->start + first + (i + r) / group, block);
             attend_half_block(a, room->queries + i * dim, keys_of, some, &now, &room->seen[i]);
             now.next = (CacheBlock){NULL, NULL}; /* once is enough */
         }

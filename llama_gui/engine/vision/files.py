@@ -7,15 +7,20 @@ from functools import partial
 from pathlib import Path
 
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
-from llama_gui.engine.vision.config import VisionConfig, read_vision
+from llama_gui.engine.vision.config import VisionConfig
+from llama_gui.engine.vision.folder_config import read_vision
 
 
 @dataclass(frozen=True, slots=True)
 class VisionFiles:
-    """What it is, and its `weights`, to be opened with ``with``; for what that is called with see `Checkpoint`."""
+    """What it is, and its `weights`, to be opened with ``with``; for what that is called with see `Checkpoint`.
+
+    `row_norm_shift`: see `VisionWeights`.
+    """
 
     config: VisionConfig
     weights: Callable[[Callable[[int], None] | None], AbstractContextManager[WeightSource]]
+    row_norm_shift: float = 1.0
 
 
 def vision_in(folder: Path) -> VisionFiles | None:

@@ -10,19 +10,23 @@ from typing import Any
 from llama_gui.engine import native_library
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import AGAIN, Fields, brief_list
-from llama_gui.engine.gguf_file import GgufFile, StoredTensor, read_header
+from llama_gui.engine.gguf_file import GgufFile, read_header
 from llama_gui.engine.gguf_weights import GgufWeights
-from llama_gui.engine.vision.config import VisionConfig
+from llama_gui.engine.vision.config import PixtralConfig, SiglipConfig
 from llama_gui.engine.vision.files import VisionFiles
-from llama_gui.engine.vision.loading import layer_prefix
+from llama_gui.engine.vision.pixtral_loading import pixtral_layer
+from llama_gui.engine.vision.siglip_loading import siglip_layer
 from llama_gui.engine.weight_rows import PairedRows
 from llama_gui.errors import BrokenModelError, ModelError, UnsupportedModelError
 
-_IMAGE = "[IMG]"
+_PIXTRAL_IMAGE = "[IMG]"
+_GEMMA_TOKENS = ("<start_of_image>", "<end_of_image>")
+_GEMMA_IMAGE = "<image_soft_token>"
+"""Many files lack it, as it is in no text: there another token stands for it where only its place counts."""
 _KINDS = ("bf16", "f16", "f32", "q8_0")
 """Of several files with the same network the first of these is taken: images need more bits than words."""
 
-_LAYER_PARTS = {
+_PIXTRAL_PARTS = {
     "ln1": "attention_norm",
     "ln2": "ffn_norm",
     "attn_q": "attention.q_proj",
@@ -33,7 +37,7 @@ _LAYER_PARTS = {
     "ffn_up": "feed_forward.up_proj",
     "ffn_down": "feed_forward.down_proj",
 }
-_WHOLE = {
+_PIXTRAL = {
     "v.patch_embd.weight": "vision_tower.patch_conv.weight",
     "v.pre_ln.weight": "vision_tower.ln_pre.weight",
     "mm.input_norm.weight": "multi_modal_projector.norm.weight",
@@ -44,7 +48,24 @@ _WHOLE = {
         for part in ("weight", "bias")
     },
 }
-_LAYER = re.compile(r"v\.blk\.(0|[1-9][0-9]{0,3})\.([a-z0-9_]+)\.weight", re.ASCII)
+_SIGLIP_PARTS = {
+    "ln1": "layer_norm1",
+    "ln2": "layer_norm2",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_out": "self_attn.out_proj",
+    "ffn_up": "mlp.fc1",
+    "ffn_down": "mlp.fc2",
+}
+_SIGLIP = {
+    **{f"v.patch_embd.{part}": f"vision_tower.embeddings.patch_embedding.{part}" for part in ("weight", "bias")},
+    **{f"v.post_ln.{part}": f"vision_tower.post_layernorm.{part}" for part in ("weight", "bias")},
+    "v.position_embd.weight": "vision_tower.embeddings.position_embedding.weight",
+    "mm.soft_emb_norm.weight": "multi_modal_projector.mm_soft_emb_norm.weight",
+    "mm.input_projection.weight": "multi_modal_projector.mm_input_projection_weight",
+}
+_LAYER = re.compile(r"v\.blk\.(0|[1-9][0-9]{0,3})\.([a-z0-9_]+)\.(weight|bias)", re.ASCII)
 _BREAK = "v.token_embd.img_break"
 """The embedding of a token that the text network has, too."""
 
@@ -57,15 +78,12 @@ def vision_beside(model: Path, tokens: Sequence[str], hidden_size: int) -> Visio
     `tokens`: those of the model, `hidden_size` that of its text network. What is damaged, or not for this model, is
     left aside: texts it reads all the same.
     """
-    image_token = next((place for place, token in enumerate(tokens) if token == _IMAGE), None)
-    if image_token is None:
-        return None
     found: list[tuple[int, str, VisionFiles]] = []
     for path in sorted(model.parent.glob("*.gguf")):
         if "mmproj" not in path.name.lower():
             continue
         try:
-            files = _read(path, image_token)
+            files = _read(path, tokens)
         except ModelError as error:
             _log.warning("Images are not read: %s", error)
             continue
@@ -75,33 +93,75 @@ def vision_beside(model: Path, tokens: Sequence[str], hidden_size: int) -> Visio
     return min(found, key=lambda one: one[:2])[2] if found else None
 
 
-def _read(path: Path, image_token: int) -> VisionFiles | None:
+def _read(path: Path, tokens: Sequence[str]) -> VisionFiles | None:
     file = read_header(path)
     kinds = ("clip.vision.projector_type", "clip.projector_type")
     projector = next((file.metadata[key] for key in kinds if key in file.metadata), None)
-    if file.metadata.get("general.architecture") != "clip" or projector != "pixtral":
+    if file.metadata.get("general.architecture") != "clip":
         return None
-    if "mm.patch_merger.weight" not in file.tensors:  # the first Pixtral, whose text network is another one
-        return None
-    config = _config(file, image_token)
+    # The first Pixtral has no merger, and another network for text.
+    if projector == "pixtral" and _PIXTRAL_IMAGE in tokens and "mm.patch_merger.weight" in file.tensors:
+        return _pixtral_files(file, tokens.index(_PIXTRAL_IMAGE))
+    if projector == "gemma3" and all(token in tokens for token in _GEMMA_TOKENS):
+        return _gemma_files(file, tokens)
+    return None
+
+
+def _pixtral_files(file: GgufFile, image_token: int) -> VisionFiles:
+    config = _pixtral_config(file, image_token)
     rows = PairedRows(config.num_attention_heads, config.head_dim, config.head_dim)
     paired = {
-        f"{layer_prefix(layer)}attention.{name}.weight": rows
+        f"{pixtral_layer(layer)}attention.{name}.weight": rows
         for layer in range(config.num_hidden_layers)
         for name in ("q_proj", "k_proj")
     }
-    return VisionFiles(config, partial(_VisionWeights, file, paired))
+    names = {stored: _name(stored, _PIXTRAL, _PIXTRAL_PARTS, pixtral_layer) for stored in file.tensors}
+    return VisionFiles(config, partial(_Weights, file, names, paired))
 
 
-def _config(file: GgufFile, image_token: int) -> VisionConfig:
-    fields = Fields(
-        {key.removeprefix("clip.vision."): value for key, value in _plain(file.metadata).items()}, file.path
-    )
+def _gemma_files(file: GgufFile, tokens: Sequence[str]) -> VisionFiles:
+    names = {stored: _name(stored, _SIGLIP, _SIGLIP_PARTS, siglip_layer) for stored in file.tensors}
+    # There norms count from 0.
+    return VisionFiles(_gemma_config(file, tokens), partial(_Weights, file, names, {}), row_norm_shift=0.0)
+
+
+def _fields(file: GgufFile) -> Fields:
+    return Fields({key.removeprefix("clip.vision."): value for key, value in _plain(file.metadata).items()}, file.path)
+
+
+def _gemma_config(file: GgufFile, tokens: Sequence[str]) -> SiglipConfig:
+    fields = _fields(file)
+    size, patch = fields.integer("image_size"), fields.integer("patch_size")
+    begin, end = map(tokens.index, _GEMMA_TOKENS)
+    return SiglipConfig(
+        hidden_size=fields.integer("embedding_length"),
+        intermediate_size=fields.integer("feed_forward_length"),
+        num_hidden_layers=fields.integer("block_count", most=1000),
+        num_attention_heads=fields.integer("attention.head_count"),
+        patch_size=patch,
+        image_size=size,
+        eps=fields.number("attention.layer_norm_epsilon", 1e-6),
+        rows_per_side=size // patch // fields.integer("projector.scale_factor", 4),
+        text_size=_shape(file, "mm.input_projection.weight")[1],
+        mean=fields.numbers("image_mean"),
+        deviation=fields.numbers("image_std"),
+        image_token_id=tokens.index(_GEMMA_IMAGE) if _GEMMA_IMAGE in tokens else begin,
+        begin=begin,
+        end=end,
+    ).checked(fields)
+
+
+def _shape(file: GgufFile, name: str) -> Shape:
+    tensor = file.tensors.get(name)
+    if tensor is None or len(tensor.shape) != 2:
+        raise BrokenModelError(f"{file.path}: {name} is missing. {AGAIN}")
+    return tensor.shape
+
+
+def _pixtral_config(file: GgufFile, image_token: int) -> PixtralConfig:
+    fields = _fields(file)
     heads, hidden = fields.integer("attention.head_count"), fields.integer("embedding_length")
-    outer = file.tensors.get("mm.2.weight")
-    if outer is None or len(outer.shape) != 2:
-        raise BrokenModelError(f"{file.path}: mm.2.weight is missing. {AGAIN}")
-    return VisionConfig(
+    return PixtralConfig(
         hidden_size=hidden,
         intermediate_size=fields.integer("feed_forward_length"),
         num_hidden_layers=fields.integer("block_count", most=1000),
@@ -111,7 +171,7 @@ def _config(file: GgufFile, image_token: int) -> VisionConfig:
         activation="silu" if fields.flag("clip.use_silu", False) else "gelu",
         rope_theta=10000.0,
         merge=fields.integer("spatial_merge_size", 2),
-        text_size=outer.shape[0],
+        text_size=_shape(file, "mm.2.weight")[0],
         text_eps=fields.number("attention.layer_norm_epsilon", 1e-5),
         projector_bias="mm.1.bias" in file.tensors,
         longest_edge=fields.integer("image_size"),
@@ -126,13 +186,18 @@ def _plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in metadata.items()}
 
 
-class _VisionWeights(GgufWeights):
-    """The weights by the names that they have in folders."""
+class _Weights(GgufWeights):
+    """The weights by the names that they have in folders, of which `names` tells by those in the file."""
 
     def __init__(
-        self, file: GgufFile, paired: Mapping[str, PairedRows], on_read: Callable[[int], None] | None = None
+        self,
+        file: GgufFile,
+        names: Mapping[str, str],
+        paired: Mapping[str, PairedRows],
+        on_read: Callable[[int], None] | None = None,
     ) -> None:
-        super().__init__([file], paired, on_read, native_library.load(), tensors=_named(file.tensors))
+        tensors = {names[stored]: tensor for stored, tensor in file.tensors.items()}
+        super().__init__([file], paired, on_read, native_library.load(), tensors=tensors)
 
     def check(self, expected: Mapping[str, Shape], ignored_suffixes: Sequence[str] = ()) -> None:
         """See `Checkpoint.check`."""
@@ -147,12 +212,8 @@ class _VisionWeights(GgufWeights):
             )
 
 
-def _named(tensors: Mapping[str, StoredTensor]) -> dict[str, StoredTensor]:
-    return {_name(stored): tensor for stored, tensor in tensors.items()}
-
-
-def _name(stored: str) -> str:
+def _name(stored: str, whole: Mapping[str, str], parts: Mapping[str, str], layer: Callable[[int], str]) -> str:
     match = _LAYER.fullmatch(stored)
-    if match is not None and match[2] in _LAYER_PARTS:
-        return f"{layer_prefix(int(match[1]))}{_LAYER_PARTS[match[2]]}.weight"
-    return _WHOLE.get(stored, stored)
+    if match is not None and match[2] in parts:
+        return f"{layer(int(match[1]))}{parts[match[2]]}.{match[3]}"
+    return whole.get(stored, stored)

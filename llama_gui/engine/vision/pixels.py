@@ -1,6 +1,5 @@
 """The file of an image -> its pixels, in the size in which a network reads them."""
 
-import math
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -38,7 +37,7 @@ class PreparedImage:
 
 
 class ImagePreparer:
-    """Decodes and resizes images as transformers' Pixtral processor does; in any thread. The latest are kept.
+    """Decodes and resizes images as transformers' processors do; in any thread. The latest are kept.
 
     `most_pixels`: a limit beside that of the model; None: there is none.
     """
@@ -69,23 +68,12 @@ class ImagePreparer:
 
     def _made(self, image: Image) -> PreparedImage:
         picture = _decoded(image)
-        rows, columns = self._grid(picture.height, picture.width)
-        side = self._config.row_pixels
-        size = columns * side, rows * side
-        if picture.size != size:
-            picture = picture.resize(size, Pillow.Resampling.BICUBIC)
+        rows, columns, *size = self._config.grid(picture.height, picture.width, self._most_pixels)
+        if picture.size != tuple(size):
+            manner = Pillow.Resampling.BILINEAR if self._config.is_bilinear else Pillow.Resampling.BICUBIC
+            picture = picture.resize((size[0], size[1]), manner)
         pixels = torch.from_numpy(np.array(picture))
         return PreparedImage(image.digest, rows, columns, pixels)
-
-    def _grid(self, height: int, width: int) -> tuple[int, int]:
-        """How many rows it becomes, in both directions."""
-        longest, side = self._config.longest_edge, self._config.row_pixels
-        ratio = max(height / longest, width / longest)
-        if self._most_pixels is not None:
-            ratio = max(ratio, math.sqrt(height * width / self._most_pixels))
-        if ratio > 1:
-            height, width = max(1, math.floor(height / ratio)), max(1, math.floor(width / ratio))
-        return (height - 1) // side + 1, (width - 1) // side + 1
 
 
 def _decoded(image: Image) -> Pillow.Image:

@@ -4,24 +4,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.engine.vision.config import VisionConfig
+from llama_gui.engine.vision.config import SiglipConfig, VisionConfig
 from llama_gui.engine.vision.pixels import ImagePreparer, PreparedImage
 from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary import Image
 
-_BREAK, _END = "[IMG_BREAK]", "[IMG_END]"
-"""Stand behind each line of an image, and behind the last."""
+LINE_ENDS = ("[IMG_BREAK]", "[IMG_END]")
+"""Stand behind each line of an image, and behind the last, in Pixtral's manner."""
 _KEY, _KEY_BYTES, _PLACES = 1 << 62, 6, 1 << 13
 """A key is beyond all token ids: this bit, so many bytes of the digest, and the place in the image."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageSpan:
-    """The tokens ``[start, start + length)`` of a prompt, in the place of which an image is read."""
+    """The tokens ``[start, start + length)`` of a prompt, in the place of which an image is read.
+
+    `is_whole`: each of them sees all the others, so they are run together.
+    """
 
     start: int
     length: int
     image: PreparedImage
+    is_whole: bool = False
 
     @property
     def end(self) -> int:
@@ -48,20 +52,19 @@ def is_key(token_id: int) -> bool:
 
 
 class ImagePlacer:
-    """Puts the tokens of images into prompts, as transformers' Pixtral processor does; in any thread."""
+    """Puts the tokens of images into prompts, as transformers' processors do; in any thread."""
 
     def __init__(self, config: VisionConfig, tokenizer: Tokenizer, preparer: ImagePreparer) -> None:
+        self._config = config
         self._preparer = preparer
-        self._image = config.image_token_id
-        ends = [tokenizer.id_of(text) for text in (_BREAK, _END)]
-        self._break, self._end = (self._image if found is None else found for found in ends)
+        self._line_ends = [found for text in LINE_ENDS if (found := tokenizer.id_of(text)) is not None]
 
     def count(self, image: Image) -> int:
         """How many tokens `image` takes. Raises InvalidRequestError where it is damaged."""
-        return len(self._expanded(self._preparer.prepare(image)))
+        return len(self._expanded(self._preparer.prepare(image))[0])
 
     def place(self, token_ids: Sequence[int], images: Sequence[Image]) -> PlacedImages:
-        """Put an image into the place of each image token of `token_ids`, or see that it is there.
+        """Put an image into the place of each mark in `token_ids`, or see that it is there.
 
         Raises:
             InvalidRequestError: there are more images than places, or fewer; or an image is damaged.
@@ -69,36 +72,36 @@ class ImagePlacer:
         ids: list[int] = []
         keys: list[int] = []
         spans: list[ImageSpan] = []
-        left, place = list(images), 0
+        left, place, marks = list(images), 0, 0
         while place < len(token_ids):
-            if token_ids[place] != self._image or not left:
+            is_mark = token_ids[place] == self._config.mark
+            marks += is_mark
+            if not is_mark or not left:
                 ids.append(token_ids[place])
                 keys.append(token_ids[place])
                 place += 1
                 continue
             image = self._preparer.prepare(left.pop(0))
-            expanded = self._expanded(image)
-            spans.append(ImageSpan(len(ids), len(expanded), image))
+            expanded, are_rows = self._expanded(image)
+            first, behind = are_rows.index(True), len(are_rows) - are_rows[::-1].index(True)
+            spans.append(ImageSpan(len(ids) + first, behind - first, image, self._config.is_whole))
             is_there = list(token_ids[place : place + len(expanded)]) == expanded
             place += len(expanded) if is_there else 1
             ids += expanded
-            keys += self._keys(image, expanded)
-        if left or (images and self._image in self._others(ids, spans)):
-            places = len(spans) + self._others(ids, spans).count(self._image)
-            raise InvalidRequestError("images", f"{len(images)} given", f"{places}, as many as there are image tokens")
+            digest = int.from_bytes(image.digest[:_KEY_BYTES]) * _PLACES + _KEY
+            keys += [digest + n if is_row else i for n, (i, is_row) in enumerate(zip(expanded, are_rows, strict=True))]
+        if images and marks != len(images):
+            raise InvalidRequestError("images", f"{len(images)} given", f"{marks}, as many as there are image tokens")
         return PlacedImages(ids, keys, tuple(spans), tuple(images))
 
-    def _others(self, ids: Sequence[int], spans: Sequence[ImageSpan]) -> list[int]:
-        """The tokens outside of `spans`."""
-        within = {place for span in spans for place in range(span.start, span.end)}
-        return [token_id for place, token_id in enumerate(ids) if place not in within]
-
-    def _expanded(self, image: PreparedImage) -> list[int]:
-        line = [*[self._image] * image.columns, self._break]
-        return [*(line * image.rows)[:-1], self._end]
-
-    def _keys(self, image: PreparedImage, expanded: Sequence[int]) -> list[int]:
-        digest = int.from_bytes(image.digest[:_KEY_BYTES]) * _PLACES
-        return [
-            _KEY + digest + place if token_id == self._image else token_id for place, token_id in enumerate(expanded)
-        ]
+    def _expanded(self, image: PreparedImage) -> tuple[list[int], list[bool]]:
+        """Its tokens, and in the place of which of them its rows stand."""
+        config, count = self._config, image.rows * image.columns
+        if isinstance(config, SiglipConfig):
+            ids = [config.begin, *[config.image_token_id] * count, config.end]
+            return ids, [False, *[True] * count, False]
+        if len(self._line_ends) < len(LINE_ENDS):
+            return [config.image_token_id] * count, [True] * count
+        behind, at_last = self._line_ends
+        ids = [*([*[config.image_token_id] * image.columns, behind] * image.rows)[:-1], at_last]
+        return ids, [*[True] * image.columns, False] * image.rows

@@ -1,13 +1,26 @@
-"""A tiny model that reads images."""
+"""Tiny models that read images."""
 
 from pathlib import Path
 
 import pytest
 
+from tests.fakes.tiny_gemma3 import write_tiny_seeing_gemma
 from tests.fakes.tiny_pixtral import write_tiny_pixtral
 
 
 @pytest.fixture(scope="session")
-def seeing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its folder; leave it as it is."""
+def seeing_pixtral(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of one; leave it as it is."""
     return write_tiny_pixtral(tmp_path_factory.mktemp("seeing") / "model")
+
+
+@pytest.fixture(scope="session")
+def seeing_gemma(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """That of another, in which the parts of an image see each other."""
+    return write_tiny_seeing_gemma(tmp_path_factory.mktemp("seeing") / "gemma")
+
+
+@pytest.fixture
+def seeing(seeing_pixtral: Path) -> Path:
+    """The same."""
+    return seeing_pixtral

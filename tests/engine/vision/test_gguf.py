@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
+from tests.fakes.tiny_gemma3 import IMAGE as SOFT
+from tests.fakes.tiny_gemma3 import gemma_as_gguf
 from tests.fakes.tiny_pixtral import as_gguf, picture, write_tiny_pixtral
 
 ASKED = GenerateRequest(
@@ -84,3 +86,15 @@ def test_a_model_of_another_width_has_none(load: Any, tmp_path: Path, file: Path
 
     plain = write_tiny_llama(tmp_path / "plain", "ministral3")
     assert not load(folder=write_gguf(plain, file.parent / "plain.gguf")).info.reads_images
+
+
+@pytest.mark.parametrize("has_soft_token", [True, False])
+def test_gemma_is_the_folders_model(load: Any, seeing_gemma: Path, tmp_path: Path, has_soft_token: bool):
+    """Many files of it lack the token that stands for a part of an image."""
+    file = gemma_as_gguf(seeing_gemma, tmp_path / "gguf", has_soft_token=has_soft_token)
+    engine, whole = load(folder=file, dtype="float32"), load(folder=seeing_gemma, dtype="float32")
+    assert engine.info.reads_images
+    assert (engine.tokenizer.id_of(SOFT) is not None) == has_soft_token
+    ours, theirs = engine.generate(ASKED), whole.generate(ASKED)
+    assert ours.usage.prompt_tokens == theirs.usage.prompt_tokens
+    assert ours.token_ids == theirs.token_ids

@@ -8,8 +8,8 @@ import pytest
 import torch
 from PIL import Image as Pillow
 
-from llama_gui.engine import Engine, GenerateRequest, Image, Message, SamplingParams
-from llama_gui.engine.vision.config import read_vision
+from llama_gui.engine import Engine, GenerateRequest, Image, Message, SamplingParams, native_library
+from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.pixels import ImagePreparer
 from tests.fakes.tiny_pixtral import picture, write_tiny_pixtral
 
@@ -65,4 +65,31 @@ def test_answers(tmp_path: Path, load: Any, text: Any, vision: dict[str, Any]):
         want = theirs(**inputs).logits[0]
         written = theirs.generate(**inputs, max_new_tokens=20, do_sample=False)[0, len(ids) :].tolist()
     torch.testing.assert_close(engine.logits(ids, images), want, rtol=0, atol=2e-4)
+    assert list(ours.token_ids) == written
+
+
+@pytest.mark.parametrize("has_kernels", [True, False])
+def test_answers_of_gemma_3(seeing_gemma: Path, load: Any, monkeypatch: pytest.MonkeyPatch, has_kernels: bool):
+    """By our own kernels, and by torch's, as with AMX and on a card."""
+    from transformers import Gemma3ForConditionalGeneration
+    from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
+
+    if not has_kernels:
+        monkeypatch.setattr(native_library, "load", lambda: None)
+    engine: Engine = load(folder=seeing_gemma)
+    asked = [Message("user", "Compare these. " * 4, images=IMAGES[:2]), Message("assistant", "No."),
+             Message("user", "And this?", images=[Image(IMAGES[2].data, 3)])]  # fmt: skip
+    request = GenerateRequest(messages=asked, max_tokens=20, sampling=SamplingParams(temperature=0))
+    ours, state = engine.generate(request), engine.submit(request).answer_state
+    ids, images = torch.tensor([state.prompt_token_ids]), list(state.images)
+
+    theirs = Gemma3ForConditionalGeneration.from_pretrained(seeing_gemma, dtype=torch.float32).eval()
+    processor = Gemma3ImageProcessorPil.from_pretrained(seeing_gemma)
+    pixels = processor([Pillow.open(BytesIO(image.data)) for image in images], return_tensors="pt")["pixel_values"]
+    types = (ids == engine.tokenizer.id_of("<image_soft_token>")).long()
+    inputs = {"input_ids": ids, "pixel_values": pixels, "token_type_ids": types, "attention_mask": torch.ones_like(ids)}
+    with torch.no_grad():
+        want = theirs(**inputs).logits[0]
+        written = theirs.generate(**inputs, max_new_tokens=20, do_sample=False)[0, ids.shape[1] :].tolist()
+    torch.testing.assert_close(engine.logits(ids[0].tolist(), images), want, rtol=0, atol=2e-4)
     assert list(ours.token_ids) == written

@@ -7,7 +7,7 @@ import torch
 from PIL import Image as Pillow
 
 from llama_gui.engine.vision import pixels
-from llama_gui.engine.vision.config import read_vision
+from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.pixels import ImagePreparer
 from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary import Image

@@ -10,13 +10,34 @@ import torch
 
 from llama_gui.engine import AnswerState, Engine, GenerateRequest, Image, Message, SamplingParams, loop
 from llama_gui.engine.scheduler import TokenBudget
-from llama_gui.engine.vision import tower
+from llama_gui.engine.vision import pixtral, siglip, tower
 from llama_gui.errors import ChatTemplateError, InvalidRequestError, PromptTooLongError
+from tests.fakes.tiny_gemma3 import BEGIN
+from tests.fakes.tiny_gemma3 import IMAGE as SOFT
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_pixtral import IMAGE, picture
 
 RED, BLUE = picture(60, 40, 1), picture(80, 90, 2, "JPEG")
 GREEDY = SamplingParams(temperature=0)
+TOWERS = {"pixtral": pixtral.PixtralTower, "gemma": siglip.SiglipTower}
+COUNTS = {"pixtral": 3 * 6 + 7 * 7, "gemma": 2 * (16 + 2 + 2)}
+"""Tokens of `RED` and `BLUE`: 60 x 40 and 80 x 90 pixels with a token behind each line, or 16 rows between two, and two
+breaks."""
+
+
+@pytest.fixture(params=["pixtral", "gemma"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def seeing(kind: str, request: pytest.FixtureRequest) -> Path:
+    return request.getfixturevalue({"pixtral": "seeing_pixtral", "gemma": "seeing_gemma"}[kind])
+
+
+@pytest.fixture
+def tower_kind(kind: str) -> Any:
+    return TOWERS[kind]
 
 
 def ask(*images: Image, text: str = "What is it?", **more: Any) -> GenerateRequest:
@@ -59,15 +80,15 @@ def test_a_prompt_that_is_cut_gives_the_same_bits(
     assert [output.top_logprobs for output in outputs] == tops
 
 
-def test_what_was_read_of_a_chat_is_not_read_again(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+def test_what_was_read_of_a_chat_is_not_read_again(engine: Engine, monkeypatch: pytest.MonkeyPatch, tower_kind: Any):
     looked: list[int] = []
-    read = tower.VisionTower.read
+    read = tower_kind.read
 
     def counting(self: Any, image: Any) -> Any:
         looked.append(image.rows)
         return read(self, image)
 
-    monkeypatch.setattr(tower.VisionTower, "read", counting)
+    monkeypatch.setattr(tower_kind, "read", counting)
     first = engine.generate(ask(RED, BLUE, cache_key="a"))
     turns = [Message("user", "What is it?", images=[RED, BLUE]), Message("assistant", "Red."), Message("user", "Sure?")]
     second = engine.generate(GenerateRequest(messages=turns, max_tokens=8, sampling=GREEDY, cache_key="a"))
@@ -79,7 +100,9 @@ def test_what_was_read_of_a_chat_is_not_read_again(engine: Engine, monkeypatch: 
     assert len(looked) == 4
 
 
-def test_images_of_a_chat_come_from_the_disk(load: Any, seeing: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_images_of_a_chat_come_from_the_disk(
+    load: Any, seeing: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tower_kind: Any
+):
     monkeypatch.setattr("llama_gui.engine.prompt_cache.LEAST_TOKENS", 32)
     monkeypatch.setattr("llama_gui.engine.prompt_cache.LEAST_SECONDS", 0.0)
     request = ask(BLUE, BLUE, BLUE, text="And now? " * 20, cache_key="a")
@@ -87,7 +110,7 @@ def test_images_of_a_chat_come_from_the_disk(load: Any, seeing: Path, tmp_path: 
     expected = engine.generate(request)
     engine.keep_prompts()
     engine.close()
-    monkeypatch.setattr(tower.VisionTower, "read", None)  # nobody looks again
+    monkeypatch.setattr(tower_kind, "read", None)  # nobody looks again
     again = load(folder=seeing, prompt_cache=tmp_path / "kept").generate(request)
     assert again.token_ids == expected.token_ids
     assert again.usage.cached_tokens >= 128
@@ -108,7 +131,7 @@ def test_others_go_on_while_an_image_is_read(load: Any, seeing: Path, monkeypatc
     assert other.result().token_ids == alone
 
 
-def test_reading_an_image_can_be_cancelled(load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch):
+def test_reading_an_image_can_be_cancelled(load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch, tower_kind: Any):
     goes_on = threading.Event()
 
     def endless(self: Any, image: Any) -> Any:
@@ -118,7 +141,7 @@ def test_reading_an_image_can_be_cancelled(load: Any, seeing: Path, monkeypatch:
 
     engine: Engine = load(folder=seeing)
     with monkeypatch.context() as patch:
-        patch.setattr(tower.VisionTower, "read", endless)
+        patch.setattr(tower_kind, "read", endless)
         job = engine.submit(ask(RED))
         assert goes_on.wait(10)
         job.cancel()
@@ -128,15 +151,17 @@ def test_reading_an_image_can_be_cancelled(load: Any, seeing: Path, monkeypatch:
     closing.cancel()
 
 
-def test_an_engine_that_is_closed_reads_no_further(load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tower.VisionTower, "read", lambda *_: itertools.repeat(None))
+def test_an_engine_that_is_closed_reads_no_further(
+    load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch, tower_kind: Any
+):
+    monkeypatch.setattr(tower_kind, "read", lambda *_: itertools.repeat(None))
     engine: Engine = load(folder=seeing)
     job = engine.submit(ask(RED))
     engine.close()
     assert job.result(10).finish_reason == "cancelled"
 
 
-def test_one_that_fails_touches_no_other(load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch):
+def test_one_that_fails_touches_no_other(load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch, tower_kind: Any):
     engine: Engine = load(folder=seeing)
     expected = engine.generate(ask(text="Hello")).token_ids
 
@@ -144,7 +169,7 @@ def test_one_that_fails_touches_no_other(load: Any, seeing: Path, monkeypatch: p
         yield None
         raise RuntimeError("DefaultCPUAllocator: not enough memory")
 
-    monkeypatch.setattr(tower.VisionTower, "read", failing)
+    monkeypatch.setattr(tower_kind, "read", failing)
     bad, good = engine.submit(ask(RED)), engine.submit(ask(text="Hello"))
     assert "ran out of memory" in str(bad.result().error)
     assert good.result().token_ids == expected
@@ -162,8 +187,8 @@ def test_a_state_goes_on_elsewhere(load: Any, seeing: Path):
     assert load(folder=seeing).resume(state).result().token_ids == whole.token_ids
 
 
-def test_a_prompt_may_be_a_text_or_ids(load: Any, seeing: Path):
-    engine: Engine = load(folder=seeing)
+def test_a_prompt_may_be_a_text_or_ids(load: Any, seeing_pixtral: Path):
+    engine: Engine = load(folder=seeing_pixtral)
     options: Any = {"max_tokens": 8, "sampling": GREEDY}
     expected = engine.generate(ask(RED, text="What?", **options)).token_ids
     text = f"<s>[INST]{IMAGE}What?[/INST]"
@@ -185,7 +210,7 @@ def test_guesses_change_no_text(load: Any, seeing: Path, draft: str):
     assert guessing.generate(request).token_ids == expected.token_ids
 
 
-def test_a_processor_and_penalties_see_tokens_only(load: Any, seeing: Path):
+def test_a_processor_and_penalties_see_tokens_only(load: Any, seeing: Path, kind: str):
     engine: Engine = load(folder=seeing)
     seen: list[int] = []
 
@@ -197,29 +222,33 @@ def test_a_processor_and_penalties_see_tokens_only(load: Any, seeing: Path):
     result = engine.generate(ask(RED, sampling=strict, logits_processor=process))
     assert result.finish_reason == "length"
     assert max(seen) < engine.vocab_size
-    assert seen.count(engine.tokenizer.id_of(IMAGE)) >= 9
+    assert seen.count(engine.tokenizer.id_of({"pixtral": IMAGE, "gemma": SOFT}[kind])) >= 9
 
 
-def test_probabilities_of_a_prompt_with_images(load: Any, seeing: Path):
+def test_probabilities_of_a_prompt_with_images(load: Any, seeing: Path, kind: str):
     engine: Engine = load(folder=seeing)
     made = engine.generate(ask(RED, logprobs=2))
     again = engine.generate(ask(RED, answer_token_ids=made.token_ids, prompt_logprobs=2))
     assert [output.token_id for output in again.prompt_logprobs if output] == list(made.token_ids)
+    if kind == "gemma":
+        with pytest.raises(InvalidRequestError, match="none of them foretells the next"):
+            engine.generate(ask(RED, prompt_logprobs=1))
+        return
     whole = engine.generate(ask(RED, prompt_logprobs=1, max_tokens=1))
     assert len(whole.prompt_logprobs) == whole.usage.prompt_tokens
 
 
-def test_the_meter_counts_images(load: Any, seeing: Path):
+def test_the_meter_counts_images(load: Any, seeing: Path, kind: str):
     engine: Engine = load(folder=seeing)
     tokens = engine.measure(ask(RED, BLUE)).tokens
     assert tokens == engine.generate(ask(RED, BLUE)).usage.prompt_tokens
     assert (
-        tokens - engine.measure(ask()).tokens == 3 * 6 + 7 * 7
+        tokens - engine.measure(ask()).tokens == COUNTS[kind]
     )  # 40 x 60 and 90 x 80 pixels, and a break for each line
 
 
-def test_old_turns_are_left_out_with_their_images(load: Any, seeing: Path):
-    engine: Engine = load(folder=seeing, max_context=256)
+def test_old_turns_are_left_out_with_their_images(load: Any, seeing: Path, kind: str):
+    engine: Engine = load(folder=seeing, max_context={"pixtral": 256, "gemma": 160}[kind])
     turns = [Message("user", f"{n}?", images=[BLUE]) if n % 2 == 0 else Message("assistant", "Yes.") for n in range(9)]
     result = engine.generate(GenerateRequest(messages=turns, max_tokens=8, sampling=GREEDY))
     assert 0 < result.dropped_messages < 8
@@ -231,7 +260,7 @@ def test_old_turns_are_left_out_with_their_images(load: Any, seeing: Path):
 
 def test_words_that_look_like_image_tokens_are_words(load: Any, seeing: Path):
     engine: Engine = load(folder=seeing)
-    plain, odd = engine.measure(ask(RED)).tokens, f"{IMAGE}[IMG_END]\U0010ffff What is it?"
+    plain, odd = engine.measure(ask(RED)).tokens, f"{IMAGE}[IMG_END]{BEGIN}{SOFT}\U0010ffff What is it?"
     assert engine.generate(ask(RED, text=odd)).finish_reason == "length"
     assert engine.measure(ask(RED, text=odd)).tokens > plain + 8
     assert engine.generate(ask(text=odd)).finish_reason == "length"
@@ -247,14 +276,14 @@ def test_a_model_that_reads_none_says_so(load: Any, tmp_path: Path, seeing: Path
         load(folder=seeing).generate(ask(RED, truncate_prompt_tokens=5))
 
 
-def test_the_draft_of_a_seeing_model_may_be_blind(load: Any, seeing: Path, tmp_path: Path):
+def test_the_draft_of_a_seeing_model_may_be_blind(load: Any, seeing_pixtral: Path, tmp_path: Path):
     """It reads the tokens that stand for images."""
     blind = write_tiny_llama(tmp_path / "blind", "ministral3")
     for file in ("tokenizer.json", "tokenizer_config.json"):
-        (blind / file).write_bytes((seeing / file).read_bytes())
+        (blind / file).write_bytes((seeing_pixtral / file).read_bytes())
     request = ask(RED, BLUE, max_tokens=24, ignore_eos=True)
-    expected = load(folder=seeing).generate(request)
-    assert load(folder=seeing, draft=blind).generate(request).token_ids == expected.token_ids
+    expected = load(folder=seeing_pixtral).generate(request)
+    assert load(folder=seeing_pixtral, draft=blind).generate(request).token_ids == expected.token_ids
 
 
 def test_without_a_template_there_is_no_place_for_images(load: Any, seeing: Path, tmp_path: Path):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from llama_gui.engine.vision.config import read_vision
+from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 from tests.fakes.tiny_pixtral import write_tiny_pixtral
 

@@ -1,0 +1,142 @@
+"""What config.json and the processor's file of a folder say of the network that reads images."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from llama_gui.engine.fields import Fields, read_json, shown
+from llama_gui.engine.vision.config import Activation, PixtralConfig, SiglipConfig, VisionConfig
+from llama_gui.errors import UnsupportedModelError
+
+_PROCESSOR_FILES = ("processor_config.json", "preprocessor_config.json")
+_MOST_LAYERS = 1000
+_MEAN, _DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+"""Of red, green and blue from 0 to 1: CLIP's (Radford et al. 2021), with which Pixtral's images are normed, too."""
+_HALVES = (0.5, 0.5, 0.5)
+
+
+def read_vision(folder: Path) -> VisionConfig | None:
+    """The network for images of the model in `folder`; None: it has none, or one that we do not run.
+
+    Raises:
+        BrokenModelError: what the files say of it cannot be.
+        UnsupportedModelError: it has an option that we do not know.
+    """
+    file = folder / "config.json"
+    values = read_json(file)
+    inner, text = values.get("vision_config"), values.get("text_config")
+    if not isinstance(inner, dict) or not isinstance(text, dict):
+        return None
+    parts = Fields(_said(values), file), Fields(_said(inner), file), Fields(_said(text), file), _processor(folder)
+    match inner.get("model_type"):
+        case "pixtral":
+            return _pixtral(*parts)
+        case "siglip_vision_model":
+            return _siglip(*parts)
+        case _:
+            return None
+
+
+def _pixtral(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> PixtralConfig:
+    _refuse(outer, "vision_feature_layer", (-1, [-1]))
+    _refuse(outer, "projector_hidden_act", ("gelu",))
+    _refuse(vision, "num_channels", (3,))
+    heads, hidden = vision.integer("num_attention_heads", 16), vision.integer("hidden_size", 1024)
+    return PixtralConfig(
+        hidden_size=hidden,
+        intermediate_size=vision.integer("intermediate_size", 4096),
+        num_hidden_layers=vision.integer("num_hidden_layers", 24, most=_MOST_LAYERS),
+        num_attention_heads=heads,
+        head_dim=vision.integer("head_dim", max(hidden // heads, 1)),
+        patch_size=vision.integer("patch_size", 16),
+        activation=_activation(vision),
+        rope_theta=_rope_theta(vision),
+        merge=outer.integer("spatial_merge_size", 2),
+        text_size=text.integer("hidden_size"),
+        text_eps=text.number("rms_norm_eps", 1e-5),
+        projector_bias=outer.flag("multimodal_projector_bias", False),
+        longest_edge=_size(processor, "longest_edge", vision.integer("image_size", 1024)),
+        mean=_colours(processor, "image_mean", _MEAN),
+        deviation=_colours(processor, "image_std", _DEVIATION),
+        image_token_id=_token(outer, "image_token", 10),
+    ).checked(vision)
+
+
+def _siglip(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> SiglipConfig:
+    _refuse(vision, "num_channels", (3,))
+    _refuse(vision, "hidden_act", ("gelu_pytorch_tanh",))
+    rows = outer.integer("mm_tokens_per_image", 256)
+    window = text.values.get("sliding_window")
+    if isinstance(window, int) and window < rows:
+        raise UnsupportedModelError(
+            f"{outer.file}: images of {rows} tokens do not fit into a window of {window}. Choose another model."
+        )
+    return SiglipConfig(
+        hidden_size=vision.integer("hidden_size", 768),
+        intermediate_size=vision.integer("intermediate_size", 3072),
+        num_hidden_layers=vision.integer("num_hidden_layers", 12, most=_MOST_LAYERS),
+        num_attention_heads=vision.integer("num_attention_heads", 12),
+        patch_size=vision.integer("patch_size", 16),
+        image_size=vision.integer("image_size", 224),
+        eps=vision.number("layer_norm_eps", 1e-6),
+        rows_per_side=math.isqrt(rows),
+        text_size=text.integer("hidden_size"),
+        mean=_colours(processor, "image_mean", _HALVES),
+        deviation=_colours(processor, "image_std", _HALVES),
+        image_token_id=_token(outer, "image_token", 262_144),
+        begin=_token(outer, "boi_token", 255_999),
+        end=_token(outer, "eoi_token", 256_000),
+    ).checked(vision)
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _refuse(fields: Fields, name: str, allowed: tuple[object, ...]) -> None:
+    if fields.values.get(name, allowed[0]) not in allowed:
+        raise UnsupportedModelError(
+            f"{fields.file}: {name} is {shown(fields.values[name])}, and only {allowed[0]} is supported for images. "
+            "Choose another model."
+        )
+
+
+def _token(outer: Fields, name: str, otherwise: int) -> int:
+    """Newer files call it id, older ones index."""
+    return outer.integer(f"{name}_id" if f"{name}_id" in outer.values else f"{name}_index", otherwise)
+
+
+def _activation(vision: Fields) -> Activation:
+    found = vision.values.get("hidden_act", "gelu")
+    if found not in ("silu", "gelu"):
+        raise UnsupportedModelError(f"{vision.file}: the activation {shown(found)} is not supported.")
+    return found
+
+
+def _rope_theta(vision: Fields) -> float:
+    nested = vision.values.get("rope_parameters")
+    inner = Fields(_said(nested), vision.file) if isinstance(nested, dict) else vision
+    return inner.number("rope_theta", 10000.0)
+
+
+def _processor(folder: Path) -> Fields:
+    """The part for images of what the processor's file says; nothing where there is none."""
+    for name in _PROCESSOR_FILES:
+        file = folder / name
+        values = read_json(file) if file.exists() else {}
+        inner = values.get("image_processor")
+        if isinstance(inner, dict):
+            return Fields(_said(inner), file)
+        if "image_mean" in values or "size" in values:
+            return Fields(_said(values), file)
+    return Fields({}, folder / _PROCESSOR_FILES[0])
+
+
+def _size(processor: Fields, name: str, otherwise: int) -> int:
+    size = processor.values.get("size")
+    return Fields(_said(size), processor.file).integer(name, otherwise) if isinstance(size, dict) else otherwise
+
+
+def _colours(processor: Fields, name: str, otherwise: tuple[float, ...]) -> tuple[float, ...]:
+    return processor.numbers(name) if name in processor.values else otherwise

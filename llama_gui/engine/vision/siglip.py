@@ -1,0 +1,104 @@
+"""SigLIP's network for images (https://arxiv.org/abs/2303.15343), and what Gemma 3 makes of its patches."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llama_gui.engine.layers import RMSNorm
+from llama_gui.engine.linear import Linear
+from llama_gui.engine.vision.config import SiglipConfig
+from llama_gui.engine.vision.pixels import PreparedImage
+from llama_gui.engine.vision.tower import VisionTower, attend_in_pieces, patches_of
+
+
+class LayerNorm(NamedTuple):
+    """The norm with a mean and a bias, over the last dimension."""
+
+    weight: Tensor
+    bias: Tensor
+    eps: float
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[..., size] -> [..., size]``."""
+        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+
+
+@dataclass(frozen=True, slots=True)
+class SiglipLayer:
+    """One layer of it: each patch sees all."""
+
+    attention_norm: LayerNorm
+    qkv: Linear
+    out: Linear
+    mlp_norm: LayerNorm
+    inner: Linear
+    outer: Linear
+
+
+class SiglipTower(VisionTower):
+    """Reads images that are squares."""
+
+    def __init__(
+        self,
+        config: SiglipConfig,
+        patches: Linear,
+        places: Tensor,
+        layers: Sequence[SiglipLayer],
+        norm: LayerNorm,
+        row_norm: RMSNorm,
+        projection: Linear,
+        attention_dtype: torch.dtype,
+    ) -> None:
+        """`patches`: of ``[3 * patch_size ** 2]`` colours. `places`: ``[patches, hidden]``, is added to them.
+
+        `norm`: of the patches at the end; `row_norm`: of the rows that are their means. `attention_dtype`: in which
+        patches see each other.
+        """
+        self._config = config
+        self._patches = patches
+        self._places = places
+        self._layers = tuple(layers)
+        self._norm = norm
+        self._row_norm = row_norm
+        self._projection = projection
+        self._attention_dtype = attention_dtype
+        colours = torch.tensor((config.mean, config.deviation), device=places.device)
+        self._mean, self._deviation = colours.mul(255).unbind()
+
+    @property
+    def linears(self) -> list[Linear]:
+        """Every linear of it."""
+        layers = [(layer.qkv, layer.out, layer.inner, layer.outer) for layer in self._layers]
+        return [self._patches, *sum(layers, ()), self._projection]
+
+    def read(self, image: PreparedImage) -> Iterator[Tensor | None]:
+        """See `VisionTower.read`."""
+        pixels = patches_of(image, self._config.patch_size, self._mean, self._deviation)
+        x = self._patches(pixels.to(self._places.dtype)) + self._places
+        yield None
+        for layer in self._layers:
+            yield from self._run(layer, x)
+        yield self._projection(self._row_norm(self._means(self._norm(x))))
+
+    def _run(self, layer: SiglipLayer, x: Tensor) -> Iterator[None]:
+        """Change `x` ``[patches, hidden]`` to what the layer makes of it."""
+        heads, dim = self._config.num_attention_heads, self._config.head_dim
+
+        def make_heads(some: Tensor, _: slice) -> Tensor:
+            return layer.qkv(layer.attention_norm(some)).unflatten(1, (3, heads, dim)).transpose(0, 1)
+
+        def finish(some: Tensor, seen: Tensor) -> Tensor:
+            some = some + layer.out(seen)
+            return some + layer.outer(F.gelu(layer.inner(layer.mlp_norm(some)), approximate="tanh"))
+
+        yield from attend_in_pieces(x, make_heads, finish, self._attention_dtype)
+
+    def _means(self, x: Tensor) -> Tensor:
+        """Of the patches in each square of them: ``[rows, hidden]``."""
+        side = self._config.rows_per_side
+        size = self._config.patches_per_side // side
+        return x.view(side, size, side, size, -1).mean((1, 3)).flatten(0, 1)

@@ -1,0 +1,75 @@
+"""The weights of a network for images, as its layers take them."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.checkpoint import Shape, WeightSource
+from llama_gui.engine.device import Precision, has_native_bfloat16
+from llama_gui.engine.kernel_notes import KernelNotes
+from llama_gui.engine.linear import Linear, LinearFactory
+from llama_gui.engine.native_kernels import NativeKernels
+
+PROJECTOR = "multi_modal_projector."
+"""How the names of weights begin that make rows of the text network."""
+
+
+class VisionWeights:
+    """Reads them from an open checkpoint, which it checks first: every name and shape.
+
+    `precision`: without any rounding of weights.
+
+    Raises:
+        BrokenModelError, UnsupportedModelError: see `Checkpoint`.
+    """
+
+    def __init__(
+        self,
+        checkpoint: WeightSource,
+        shapes: Mapping[str, Shape],
+        precision: Precision,
+        device: torch.device,
+        notes: KernelNotes | None = None,
+        kernels: NativeKernels | None = None,
+        *,
+        row_norm_shift: float = 1.0,
+    ) -> None:
+        """`row_norm_shift`: is added to the weight of Gemma's norm of rows, which counts from 1 in folders."""
+        self._checkpoint = checkpoint
+        self._shapes = shapes
+        self._precision = precision
+        self._device = device
+        self._linear = LinearFactory(precision, device, notes=notes, kernels=kernels)
+        self.row_norm_shift = row_norm_shift
+        checkpoint.check(shapes)
+
+    @property
+    def attention_dtype(self) -> torch.dtype:
+        """In which patches see each other: half precision where that is fast."""
+        has_halves = self._device.type != "cpu" or has_native_bfloat16()
+        return torch.bfloat16 if self._precision.table_dtype == torch.bfloat16 and has_halves else self._precision.dtype
+
+    def plain(self, name: str) -> Tensor:
+        """A weight that multiplies or adds number by number."""
+        return self._checkpoint.weight(name, self._precision.dtype, self._device)
+
+    def linear(self, prefix: str, names: Sequence[str], *, has_bias: bool = False) -> Linear:
+        """The weights `names` behind one another."""
+        weights = [f"{prefix}{name}.weight" for name in names]
+        bias = torch.cat([self.plain(f"{prefix}{name}.bias") for name in names]) if has_bias else None
+        if self._linear.takes_rows(self._shapes[weights[0]][-1]):
+            return self._linear.of_rows([self._checkpoint.rows(name) for name in weights], bias)
+        dtype = self._precision.table_dtype
+        return self._linear(torch.cat([self._checkpoint.borrowed(name, dtype, self._device) for name in weights]), bias)
+
+    def patches(self, name: str, bias: str = "") -> Linear:
+        """A convolution whose pieces do not overlap, as the product that it is."""
+        return self._linear(self._table(name).flatten(1), self.plain(bias) if bias else None)
+
+    def turned(self, name: str) -> Linear:
+        """A matrix that is stored ``[in, out]``."""
+        return self._linear(self._table(name).t().contiguous())
+
+    def _table(self, name: str) -> Tensor:
+        return self._checkpoint.weight(name, self._precision.table_dtype, self._device)
