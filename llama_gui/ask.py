@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from llama_gui.errors import InvalidRequestError, PromptTooLongError, UserError
 from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
 from llama_gui.terminal import engine_options, in_terminal, left_at_once
-from llama_gui.vocabulary import GenerateRequest, GenerateResult, Message, SamplingParams, TokenOutput
+from llama_gui.vocabulary import GenerateRequest, GenerateResult, Image, Message, SamplingParams, TokenOutput
 
 if TYPE_CHECKING:
     from llama_gui.engine import Job
@@ -41,38 +41,47 @@ def _ask(options: argparse.Namespace, paths: Paths) -> int:
 
 
 def _request(options: argparse.Namespace) -> GenerateRequest:
-    question = _question(options.question, options.file)
+    question, images = _question(options.question, options.file)
     system = [Message("system", options.system)] if options.system else []
     sampling = SamplingParams(
         temperature=options.temperature, top_k=options.top_k, top_p=options.top_p, seed=options.seed
     )
-    messages = [*system, Message("user", question)]
+    messages = [*system, Message("user", question, images=images)]
     thinking = options.effort or options.thinking
     return GenerateRequest(messages=messages, max_tokens=options.max_tokens, sampling=sampling, thinking=thinking)
 
 
-def _question(words: str | None, files: Sequence[str]) -> str:
-    """The texts of the files and the words, an empty line between them. "-", or nothing at all, is standard input."""
-    parts = [_read(file) for file in files]
+def _question(words: str | None, files: Sequence[str]) -> tuple[str, list[Image]]:
+    """The texts of the files and the words, an empty line between them, and the images before the words.
+
+    "-", or nothing at all, is standard input.
+    """
+    found = [_read(file) for file in files]
+    parts = [text for text, image in found if not image]
+    before = "\n\n".join(part.strip("\n") for part in parts)
+    images = [Image(image, len(before) + 2 * bool(before)) for _, image in found if image]
     if words == "-" or (words is None and not files):
-        parts.append(_read("-"))
+        parts.append(_read("-")[0])
     elif words is not None:
         parts.append(words)
     question = "\n\n".join(part.strip("\n") for part in parts)
-    if not question.strip():
+    if not question.strip() and not images:
         raise InvalidRequestError("question", question[:80], 'a text that is not empty, as in: llama-gui ask "Hi"')
-    return question
+    images = [replace(image, place=min(image.place, len(question))) for image in images]
+    return question, images
 
 
-def _read(file: str) -> str:
+def _read(file: str) -> tuple[str, bytes]:
+    """A text, or an image."""
     if file == "-":
         if sys.stdin is None or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] - it was closed
             raise InvalidRequestError("question", "missing", 'given, as in: llama-gui ask "What can you do?"')
-        return sys.stdin.read()
+        return sys.stdin.read(), b""
     try:
         if Path(file).is_file():
-            return read_attachment(Path(file)).text
-        return Path(file).read_text(encoding="utf-8", errors="replace")
+            read = read_attachment(Path(file))
+            return read.text, read.image
+        return Path(file).read_text(encoding="utf-8", errors="replace"), b""
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InvalidRequestError("file", file, f"one that can be read ({reason})") from error

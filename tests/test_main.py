@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from llama_gui.vocabulary import EFFORTS
 from tests.fakes.documents import docx, paragraph
 from tests.fakes.fp8_folders import LAYOUTS, write_fp8
 from tests.fakes.tiny_llama import write_tiny_llama
+from tests.fakes.tiny_pixtral import picture, write_tiny_pixtral
 
 README = Path(__file__).parents[1] / "README.md"
 QUESTION = "What is this application?"
@@ -50,13 +52,33 @@ def test_the_starter_model_answers(capsys):
 
 def test_a_document_comes_before_the_question_as_its_text(tmp_path):
     path = docx(tmp_path / "a.docx", paragraph("What is this"))
-    assert _question("application?", [str(path)]) == "What is this\n\napplication?"
+    assert _question("application?", [str(path)]) == ("What is this\n\napplication?", [])
     path.write_bytes(path.read_bytes()[:-60])
     with pytest.raises(UserError, match=r"a\.docx is damaged"):
         _question("application?", [str(path)])
     path.write_bytes(b"Gr\xfc\xdfe")  # a text of Windows
     text = path.rename(tmp_path / "a.txt")
-    assert _question(None, [str(text)]) == "Grüße"
+    assert _question(None, [str(text)]) == ("Grüße", [])
+
+
+def test_an_image_comes_before_the_words_and_behind_texts(tmp_path):
+    image, text = picture(20, 20), tmp_path / "a.txt"
+    text.write_text("Hints.\n")
+    (tmp_path / "b.png").write_bytes(image.data)
+    files = [str(tmp_path / "b.png"), str(text)]
+    assert _question("What is it?", files) == ("Hints.\n\nWhat is it?", [replace(image, place=8)])
+    assert _question(None, files[:1]) == ("", [image])
+
+
+def test_a_model_that_reads_images_is_asked_about_one(capsys, tmp_path):
+    folder = write_tiny_pixtral(tmp_path / "model")
+    (tmp_path / "b.jpg").write_bytes(picture(40, 40, kind="JPEG").data)
+    asked = ["--max-tokens", "5", "--seed", "1", "--file", str(tmp_path / "b.jpg"), "What is it?"]
+    status, out, err = ask(capsys, *asked, "--model", str(folder))
+    assert (status, bool(out.strip()), err) == (0, True, "")
+    status, out, err = ask(capsys, *asked)
+    assert (status, out) == (1, "")
+    assert "reads no images. Choose a model that does, or leave them out." in err
 
 
 def test_a_file_is_read_once_for_several_questions(capsys, tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from llama_gui.chats.attachments import Attachment, Draft
 from llama_gui.chats.message_files import compose
+from llama_gui.chats.message_images import images_in, joined_messages
 from llama_gui.chats.recipe import Recipe, is_cut_short, read_recipe
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.tool_use import offered, schemas
@@ -190,10 +191,11 @@ def would_send(
     def make() -> GenerateRequest:
         sent = list(messages)
         if not draft.is_empty:
-            said = compose(draft.text, draft.files, draft.sources)[0]
+            said, where = compose(draft.text, draft.files, draft.sources)
+            message = Message("user", said, images=images_in(said, where))
             if sent and sent[-1].role == "user":  # two turns of one role in a row are refused by many templates
-                said = f"{sent.pop().content}\n\n{said}"
-            sent.append(Message("user", said))
+                message = joined_messages(sent.pop(), message)
+            sent.append(message)
         overflow = settings.overflow or "drop_oldest"
         return GenerateRequest(
             messages=sent,

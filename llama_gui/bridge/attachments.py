@@ -12,6 +12,7 @@ from llama_gui.bridge.tasks import TaskLane
 from llama_gui.chats.attachments import Attachment, read_attachment
 from llama_gui.chats.documents.kinds import ENDINGS
 from llama_gui.chats.store import ChatStore
+from llama_gui.vocabulary import IMAGE_ENDINGS
 
 AGAIN_MS = 2000
 """Files are large: so long after the store has refused them they are given to it again."""
@@ -30,8 +31,8 @@ class FileReading(QObject):
         self._path = Path(path)
         self._cancelled = threading.Event()
         self.name = self._path.name
-        self.is_document = self._path.suffix[1:].lower() in ENDINGS
-        """Whether it may take a while, by its name."""
+        self.is_document = self._path.suffix[1:].lower() in (*ENDINGS, *IMAGE_ENDINGS)
+        """Whether it may take a while, by its name: images do, too."""
 
     @Slot()
     def cancel(self) -> None:

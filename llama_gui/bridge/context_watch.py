@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from llama_gui.bridge import asking
 from llama_gui.bridge.engine_host import EngineHost
+from llama_gui.bridge.sight import as_seen
 from llama_gui.bridge.token_counter import Counts
 from llama_gui.chats.attachments import Attachment, Draft, fitted
 from llama_gui.chats.shown_path import ShownPath
@@ -82,7 +83,9 @@ class ContextWatch(QObject):
         def fit(engine: Counts) -> Draft | None:
             def tokens_of(tried: Draft) -> int:
                 make = asking.would_send(ShownPath(), tried, None, settings)
-                return engine.measure(make()).tokens if make is not None else 0
+                if make is None:
+                    return 0
+                return engine.measure(as_seen(make(), engine.info, spares_last=False)).tokens
 
             if tokens_of(draft) < info.max_context:
                 return draft
@@ -176,6 +179,8 @@ class ContextWatch(QObject):
             self._count(file)
 
     def _count(self, file: Attachment) -> None:
+        if file.image:  # how many tokens one takes, the meter says with the rest
+            return
         key = (self._model(), file)
         engine = self._host.models.engine_of(self._model())
         if engine is None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from llama_gui.bridge import asking
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.folder_desk import FolderDesk
+from llama_gui.bridge.sight import as_seen
 from llama_gui.bridge.token_counter import Counts
 from llama_gui.chats.attachments import Draft
 from llama_gui.chats.message_files import sources_text
@@ -99,7 +100,7 @@ class DocumentRecall(QObject):
 
 
 def _counted(wish: _Wish, engine: Counts, max_context: int) -> Draft:
-    request, documents = wish.make(), wish.documents()
+    request, documents = as_seen(wish.make(), engine.info, spares_last=False), wish.documents()
     use = engine.measure(request)
     if use.is_too_long or (documents.are_whole and not use.dropped_messages):
         return wish.draft
@@ -132,7 +133,7 @@ def _before(request: GenerateRequest, dropped: int) -> list[str]:
 
 def _with_sources(request: GenerateRequest, draft: Draft) -> GenerateRequest:
     *former, last = request.messages or (Message("user", ""),)
-    return replace(request, messages=[*former, Message(last.role, sources_text(draft.sources) + last.content)])
+    return replace(request, messages=[*former, replace(last, content=sources_text(draft.sources) + last.content)])
 
 
 def _uncounted(wish: _Wish, untold: int, max_context: int) -> Draft:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from llama_gui.bridge.engine_thread import EngineLike, EngineThread, JobLike
 from llama_gui.bridge.frames import FinishedItem, Frame, FrameItem, ProgressItem
 from llama_gui.bridge.outbox import Drawn, Ended, Outbox
+from llama_gui.bridge.sight import as_seen
 from llama_gui.errors import EngineClosedError
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, Timings, TokenOutput, Usage
 
@@ -109,7 +110,7 @@ class Tickets(QObject):
             ticket.job = job
             outbox.put(Ended(number, result))
 
-        ticket.job = engine.submit(ticket.request, on_output, on_finish)
+        ticket.job = engine.submit(as_seen(ticket.request, engine.info), on_output, on_finish)
         if ticket.cancelled:  # the flag was set between the check and the submission
             ticket.job.cancel()
         return True

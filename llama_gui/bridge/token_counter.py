@@ -6,7 +6,8 @@ from typing import Protocol, TypeVar, runtime_checkable
 from PySide6.QtCore import QObject
 
 from llama_gui.bridge.lanes import Lanes
-from llama_gui.vocabulary import ContextUse, GenerateRequest
+from llama_gui.bridge.sight import as_seen
+from llama_gui.vocabulary import ContextUse, GenerateRequest, ModelInfo
 
 Key = TypeVar("Key")
 Answer = TypeVar("Answer")
@@ -15,6 +16,9 @@ Answer = TypeVar("Answer")
 @runtime_checkable
 class Counts(Protocol):
     """An engine that knows its tokens; one on somebody else's server does not."""
+
+    @property
+    def info(self) -> ModelInfo: ...
 
     def measure(self, request: GenerateRequest) -> ContextUse: ...
 
@@ -33,7 +37,7 @@ class TokenCounter(QObject):
     ) -> None:
         """What a request would come to. `make` is called on the lane."""
         if isinstance(engine, Counts):
-            self._run(lambda: engine.measure(make()), done)
+            self._run(lambda: engine.measure(as_seen(make(), engine.info, spares_last=False)), done)
         else:
             done(None)
 

@@ -1,24 +1,28 @@
 """Files that go along with a message: how their text is read, and cut where it is longer than the context."""
 
+import base64
 import codecs
 import re
 import stat
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from llama_gui.chats.documents.child import read_apart
 from llama_gui.chats.documents.faults import DocumentError, sentence
+from llama_gui.chats.documents.images import is_image
 from llama_gui.chats.documents.kinds import is_picture, may_be_document
 from llama_gui.chats.documents.markdown import MOST_TEXT
 from llama_gui.chats.passages import PASSAGE, SMALLEST, Excerpt, Passages, fair_share
 from llama_gui.chats.tree import clean_text
 from llama_gui.errors import UserError
+from llama_gui.vocabulary import media_type_of
 
 MAX_BYTES = 5_000_000
 MAX_DOCUMENT_BYTES = 200_000_000
 """Most of a large document is pictures."""
+MAX_IMAGE_BYTES = 64_000_000
 LONG_PASTE = 2000
 LONG_PASTE_LINES = 40
 """Pasted text of more characters or lines than that becomes an attachment: the composer stays a place to write in."""
@@ -43,24 +47,29 @@ _MOST_ODD = 0.01
 class Attachment:
     """A file that goes along: its name, its text, its size in bytes.
 
-    `excerpt`: what the model reads of it; None: all.
+    `excerpt`: what the model reads of it; None: all. `image`: the bytes of one, which has no text; b"": it is none.
     """
 
     name: str
     text: str
     size: int
     excerpt: Excerpt | None = None
+    image: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class FileLine:
-    """What is said of a file of a message: its name, its size in bytes, how many of how many passages went along."""
+    """What is said of a file of a message: its name, its size in bytes, how many of how many passages went along.
+
+    `image`: see `Attachment`.
+    """
 
     name: str
     size: int
     chosen: int = 0
     total: int = 0
     """0: all of it went along."""
+    image: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +118,13 @@ def joined(drafts: Iterable[Draft]) -> Draft:
 # --- reading
 
 
-def read_attachment(path: Path, cancelled: threading.Event | None = None) -> Attachment:
-    """Read a text file (Unicode with or without a mark, else Windows-1252), or the text of a document.
+def read_attachment(path: Path, cancelled: threading.Event | None = None, *, takes_images: bool = True) -> Attachment:
+    """Read a text file (Unicode with or without a mark, else Windows-1252), the text of a document, or an image.
 
     Blocks: a document may take a minute, unless `cancelled` is set meanwhile.
 
     Raises:
-        UserError: it is neither, too large, or cannot be read; in plain words.
+        UserError: it is none of these, too large, or cannot be read; in plain words.
         ReadingCancelledError: `cancelled` was set.
     """
     try:
@@ -124,6 +133,10 @@ def read_attachment(path: Path, cancelled: threading.Event | None = None) -> Att
             raise UserError(f"{path.name} is not a file. Attach the files in it one by one.")
         with path.open("rb") as file:
             content = file.read(1024)
+            if is_image(content) and not takes_images:
+                raise UserError(sentence("no_text", path.name, MOST_TEXT))
+            if is_image(content):
+                return _read_image(path, facts.st_size, cancelled)
             if may_be_document(path, content):
                 return _read_document(path, facts.st_size, cancelled)
             content += file.read(MAX_BYTES + 1 - len(content))
@@ -147,6 +160,16 @@ def _read_document(path: Path, size: int, cancelled: threading.Event | None) -> 
     except DocumentError as error:
         raise UserError(sentence(error.why, path.name, MOST_TEXT)) from error
     return Attachment(clean_name(path.name), clean(text), size)
+
+
+def _read_image(path: Path, size: int, cancelled: threading.Event | None) -> Attachment:
+    if size > MAX_IMAGE_BYTES:
+        raise _too_large(path, MAX_IMAGE_BYTES)
+    try:
+        data = base64.b64decode(read_apart(path, cancelled))
+    except DocumentError as error:
+        raise UserError(sentence(error.why, path.name, MOST_TEXT)) from error
+    return Attachment(clean_name(path.name), "", len(data), image=data)
 
 
 def _too_large(path: Path, most: int) -> UserError:
@@ -175,6 +198,7 @@ def _in_unicode(content: bytes) -> str:
 
 
 PASTED_NAME = "Pasted text {}.txt"
+PASTED_IMAGE = "Pasted image {}.{}"
 
 
 def pasted_attachment(text: str, names: Iterable[str] = (), called: str = PASTED_NAME) -> Attachment | None:
@@ -189,6 +213,15 @@ def pasted_attachment(text: str, names: Iterable[str] = (), called: str = PASTED
     while (name := called.format(number)) in taken:
         number += 1
     return Attachment(name, text, len(text.encode()))
+
+
+def pasted_image(data: bytes, names: Iterable[str] = (), called: str = PASTED_IMAGE) -> Attachment:
+    """An image from the clipboard, of PNG or JPEG, with a name as in `pasted_attachment`; the second {} is its kind."""
+    taken, number = set(names), 1
+    ending = media_type_of(data).removeprefix("image/").replace("jpeg", "jpg")
+    while (name := called.format(number, ending)) in taken:
+        number += 1
+    return Attachment(name, "", len(data), image=data)
 
 
 def clean(text: str) -> str:

@@ -1,14 +1,17 @@
 """Chats as one HTML file that needs nothing else: no script, nothing loaded, light and dark, readable on paper."""
 
+import base64
 from collections.abc import Iterable, Iterator
 from html import escape
 
 from markdown_it import MarkdownIt
 
 from llama_gui.chats.export import arguments_of, local_time, shown_nodes, speaker, thought_line
+from llama_gui.chats.message_images import images_in
 from llama_gui.chats.reasoning import parts_of
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tree import Node
+from llama_gui.vocabulary import Image
 
 MAX_MARKDOWN = 200_000
 """Characters of a message that are laid out; a longer one is shown as it is, because layout may take very long."""
@@ -26,6 +29,7 @@ article { margin: 1.5rem 0; } article.user { background: var(--user); border-rad
 article > .muted { margin: .6rem 0; } .plain { white-space: pre-wrap; }
 pre { overflow-x: auto; border: 1px solid var(--line); border-radius: 6px; padding: .8rem; }
 code { font: .9em ui-monospace, monospace; } table { border-collapse: collapse; display: block; overflow-x: auto; }
+img { max-width: 100%; max-height: 24rem; border-radius: 6px; margin-inline-end: .5rem; }
 th, td { border: 1px solid var(--line); padding: .3rem .6rem; }
 blockquote { margin-inline: 0; padding-inline-start: 1rem; border-inline-start: 3px solid var(--line); }
 @media print { :root { --page: #fff; --text: #000; --muted: #555; --line: #bbb; --user: #f3f3f3; --accent: #000; }
@@ -41,7 +45,8 @@ def to_html(chats: Iterable[ChatRecord], title: str = "Chats") -> Iterator[str]:
     # The policy is a second lock: even if a text got through as HTML, nothing would run or be loaded.
     yield (
         '<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
     )
@@ -75,12 +80,19 @@ def _content(node: Node) -> str:
     if node.role == "tool":
         said = f'<p class="plain" dir="auto">{escape(node.content)}</p>'
         return f'<details><summary class="muted">{escape(arguments_of(node))}</summary>{said}</details>\n'
+    if node.role == "user" and (images := images_in(node.content, node.attachments)):
+        return f'<p>{"".join(map(_image, images))}</p><div dir="auto">{_body(node.content)}</div>\n'
     parts = parts_of(node)
     answer = f'<div dir="auto">{_body(parts.answer)}</div>\n'
     if parts.reasoning is None:
         return answer
     thought = f'<blockquote dir="auto">{_body(parts.reasoning)}</blockquote>'
     return f'<details><summary class="muted">{thought_line(parts)}</summary>{thought}</details>\n{answer}'
+
+
+def _image(image: Image) -> str:
+    data = base64.b64encode(image.data).decode("ascii")
+    return f'<img alt="" src="data:{image.media_type};base64,{data}">'
 
 
 def _body(text: str) -> str:

@@ -124,7 +124,7 @@ class FolderIndex:
             why = sentence("unknown", Path(name).name, MOST_TEXT)
         else:
             try:
-                passages = cut(read_attachment(self._folder / name, cancelled).text)
+                passages = cut(read_attachment(self._folder / name, cancelled, takes_images=False).text)
             except UserError as error:
                 if not os.path.lexists(self._folder / name):  # deleted since it was listed, perhaps with the folder
                     return

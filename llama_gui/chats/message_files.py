@@ -9,6 +9,7 @@ from typing import Any
 
 from llama_gui.chats.attachments import Attachment, FileLine, Source, clean, clean_name
 from llama_gui.chats.documents.kinds import ENDINGS
+from llama_gui.chats.message_images import image_entry, image_of
 from llama_gui.chats.passages import PASSAGE, SMALLEST, Excerpt
 from llama_gui.chats.tree import clean_text
 
@@ -28,6 +29,9 @@ def compose(
         return text, ""
     content, files = sources_text(sources), []
     for attachment in attachments:
+        if attachment.image:  # it stands before the user's words, and has none
+            files.append(image_entry(clean_name(attachment.name), attachment.size, attachment.image))
+            continue
         name, whole, excerpt = clean_name(attachment.name), clean(attachment.text), attachment.excerpt
         body = clean(excerpt.text) if excerpt is not None else whole
         parts = f", {excerpt.chosen} of its {excerpt.total} passages" if excerpt is not None else ""
@@ -103,6 +107,7 @@ def listed(where: str) -> tuple[FileLine, ...]:
                 int(entry["size"]),
                 int(entry.get("chosen", 0)),
                 int(entry.get("total", 0)),
+                image_of(entry),
             )
             for entry in files
         )
@@ -157,6 +162,8 @@ def _file(content: str, entry: Any) -> Attachment:
     start, length, name, size = entry["start"], entry["length"], entry["name"], entry["size"]
     if not (_is_place(start, len(content)) and _is_place(length, len(content) - start) and _is_place(size, 10**12)):
         raise ValueError("no place in the message")
+    if image := image_of(entry):
+        return Attachment(clean_name(str(name)), "", size, image=image)
     whole = entry.get("whole")
     text = clean(whole) if isinstance(whole, str) else content[start : start + length]
     return Attachment(clean_name(str(name)), text, size)

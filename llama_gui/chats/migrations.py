@@ -95,10 +95,15 @@ def _add_draft_files(connection: sqlite3.Connection) -> None:
     )
 
 
+def _add_draft_images(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE draft_files ADD COLUMN image BLOB")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _create_chats_nodes_tabs,
     _add_order_bin_presets_and_search,
     _add_draft_files,
+    _add_draft_images,
 )
 
 

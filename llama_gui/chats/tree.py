@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from llama_gui.chats.message_images import images_in, joined_messages
 from llama_gui.chats.tool_use import NOT_MADE, ToolUse, read_use
 from llama_gui.errors import BugError
 from llama_gui.paths import as_unicode
@@ -205,12 +206,13 @@ class ChatTree:
                     for use, reply in called
                 ]
                 continue
-            if not node.content.strip():
+            images = images_in(node.content, node.attachments) if node.role == "user" else ()
+            if not node.content.strip() and not images:
                 continue
             if found and found[-1].role == node.role:
-                found[-1] = Message(node.role, f"{found[-1].content}\n\n{node.content}")
+                found[-1] = joined_messages(found[-1], Message(node.role, node.content, images=images))
             else:
-                found.append(Message(node.role, node.content))
+                found.append(Message(node.role, node.content, images=images))
         return found
 
 

@@ -30,7 +30,7 @@ from llama_gui.engine.thinking_budget import ThinkingBudget
 from llama_gui.engine.thinking_marks import ThinkingMarks
 from llama_gui.engine.thinking_watch import ChannelWatch, MarkWatch, TagWatch
 from llama_gui.engine.vision.placing import PlacedImages
-from llama_gui.engine.vision.stand_in import images_of, marked
+from llama_gui.engine.vision.stand_in import images_of, marked, reads_none
 from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
     ContextUse,
@@ -342,7 +342,7 @@ class RequestReader:
         """The same with a mark for each image, see `STAND_IN`.
 
         Raises:
-            InvalidRequestError: the model reads no images.
+            UserError: the model reads no images.
         """
         images = images_of(messages)
         self._check_images(images)
@@ -350,14 +350,14 @@ class RequestReader:
 
     def _check_images(self, images: Many[Image]) -> None:
         if images and (self._placer is None or self._template is None):
-            allowed = f"left out: {self._info.name} reads no images. Choose a model that does"
-            raise InvalidRequestError("images", f"{len(images)} given", allowed)
+            raise reads_none(self._info.name)
 
     def place_images(self, token_ids: Many[int], images: Many[Image]) -> PlacedImages | None:
         """`images` in the places of the image tokens among `token_ids`; None: there are no images.
 
         Raises:
-            InvalidRequestError: the model reads no images, one is damaged, or there are more or fewer places.
+            UserError: the model reads no images.
+            InvalidRequestError: one is damaged, or there are more or fewer places.
         """
         self._check_images(images)
         return self._placer.place(token_ids, images) if images and self._placer is not None else None

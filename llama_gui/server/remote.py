@@ -113,6 +113,7 @@ class RemoteEngine:
             sampling=DEFAULT_SAMPLING,
             has_chat_template=True,
             tools=True,
+            reads_images=True,  # or its server says what it does not read
         )
 
     @property

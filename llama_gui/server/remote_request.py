@@ -4,6 +4,7 @@ What a server does not know it ignores in silence, mostly. So what would change 
 refused here, by name.
 """
 
+import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -145,7 +146,7 @@ def _completion(request: GenerateRequest, dialect: Dialect) -> dict[str, Any]:
 
 def message_fields(message: Message) -> dict[str, Any]:
     """A message as the protocol has it: the arguments of calls are text there."""
-    fields: dict[str, Any] = {"role": message.role, "content": message.content}
+    fields: dict[str, Any] = {"role": message.role, "content": _content(message)}
     if message.tool_calls:
         fields["tool_calls"] = [_call_fields(call) for call in message.tool_calls]
         fields["content"] = message.content or None
@@ -154,6 +155,23 @@ def message_fields(message: Message) -> dict[str, Any]:
     if message.name:
         fields["name"] = message.name
     return fields
+
+
+def _content(message: Message) -> str | list[dict[str, Any]]:
+    """A text; with images its parts, in order."""
+    if not message.images:
+        return message.content
+    parts: list[dict[str, Any]] = []
+    done = 0
+    for image in message.images:
+        if text := message.content[done : image.place]:
+            parts.append({"type": "text", "text": text})
+        done = image.place
+        url = f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    if text := message.content[done:]:
+        parts.append({"type": "text", "text": text})
+    return parts
 
 
 def _call_fields(call: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QMessageBox, QVBoxLayou
 
 from llama_gui.bridge.attachments import AttachmentReader
 from llama_gui.bridge.chat_session import ChatSession
-from llama_gui.chats.attachments import Draft
+from llama_gui.chats.attachments import Draft, FileLine
 from llama_gui.chats.search import SearchHit
 from llama_gui.chats.tree import Node
 from llama_gui.ui.composer import Composer, dropped_paths
@@ -68,6 +68,7 @@ class ChatTab(Surface):
         self.session = session
         self._turned = 0  # by the wheel with Ctrl, less than a step
         self.setAcceptDrops(True)
+        self._icons = icons
         self.header = PaneHeader(icons)
         self.pages = TabPages(session, icons)
         self.welcome, self.transcript = self.pages.welcome, self.pages.transcript
@@ -128,6 +129,7 @@ class ChatTab(Surface):
         self.transcript.again_requested.connect(self.session.regenerate)
         self.transcript.action_requested.connect(self.messages.run)
         self.transcript.link_requested.connect(self._ask_for_link)
+        self.transcript.picture_requested.connect(self._show_picture)
         self.messages.words_wanted.connect(self._look_at_words)
         self.transcript.copied.connect(self._on_copied)
         self.transcript.at_end_changed.connect(self.jump_button.follow)
@@ -229,6 +231,12 @@ class ChatTab(Surface):
         from llama_gui.ui.words.dialog import WordDialog  # here: the window shows sooner
 
         WordDialog(self.session, node, self.transcript.zoom, self).open()
+
+    @Slot(object)
+    def _show_picture(self, file: FileLine) -> None:
+        from llama_gui.ui.picture_dialog import PictureDialog  # here: the window shows sooner
+
+        PictureDialog(file, self._icons, self).open()
 
     def want_hit(self, hit: SearchHit, node_id: str) -> None:
         """Go to the words that were found in a message, once the chat is read."""

@@ -59,8 +59,8 @@ class MessageEdit(QPlainTextEdit):
     """Undo, while the last thing that was done is a text that became a file."""
     files_dropped = Signal(object)
     """list[str]: paths."""
-    picture_pasted = Signal()
-    """A picture, which cannot go along."""
+    picture_pasted = Signal(object)
+    """A QImage."""
     page_turned = Signal(int)
     """Page Up (-1) or Page Down (1), which a text that fits into the field has no use for."""
     edge_wanted = Signal(int)
@@ -149,7 +149,7 @@ class MessageEdit(QPlainTextEdit):
         elif source.hasText():
             self.pasted.emit(source.text())
         elif source.hasImage():
-            self.picture_pasted.emit()
+            self.picture_pasted.emit(source.imageData())
 
     def event(self, event: QEvent) -> bool:
         # Qt's editors claim Ctrl+K (delete to the end of the line); here it opens the palette.
@@ -216,7 +216,7 @@ class Composer(QWidget):
         self.clip_button = Button(icons, "clip", height=28)
         self.clip_button.setAccessibleName(self.tr("Attach files"))
         self.clip_button.setToolTip(
-            plain_tip(self.tr("Attach files: PDF, Word, texts and others. They can be dropped here, too."))
+            plain_tip(self.tr("Attach files: images, PDF, Word, texts and others. They can be dropped here, too."))
         )
         self.folder_button = FolderButton(icons)
         self.think_button = ThinkButton(icons)

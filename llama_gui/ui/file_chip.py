@@ -2,17 +2,18 @@
 
 import re
 
-from PySide6.QtCore import QCoreApplication, QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QFontMetrics, QImage, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from llama_gui.bridge.attachments import FileReading
 from llama_gui.chats.attachments import PASTED_NAME, Attachment
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.numbers import counted
+from llama_gui.ui.pictures import thumbnail
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.text_painting import draw_words
-from llama_gui.ui.theme import SMALL_PX, TINY_PX, frame_font, theme_of
+from llama_gui.ui.theme import SMALL_PX, TINY_PX, Theme, frame_font, theme_of
 from llama_gui.ui.widgets import Button, paint_focus, plain_tip
 
 CHIP_HEIGHT = 30
@@ -44,6 +45,7 @@ class Chip(QAbstractButton):
         self.file = file if isinstance(file, Attachment) else None
         self.reading = file if isinstance(file, FileReading) else None
         self.tokens: int | None = None
+        self._picture = QImage()
         self.can_open = _is_pasted(file.name)
         self._name = file.name
         self._icons = icons
@@ -63,6 +65,7 @@ class Chip(QAbstractButton):
     def set_file(self, file: Attachment) -> None:
         """It has been read."""
         self.file, self.reading, self._name = file, None, file.name
+        self._picture = QImage()
         self._describe()
         self.updateGeometry()
 
@@ -126,8 +129,7 @@ class Chip(QAbstractButton):
         painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
         if self.hasFocus():
             paint_focus(painter, rect, theme.color("accent"), 6)
-        icon = self._icons.pixmap("file", theme.color("muted"), 14, self.devicePixelRatioF())
-        painter.drawPixmap(self.width() - 23 if self._is_mirrored() else 9, (CHIP_HEIGHT - 14) // 2, icon)
+        self._paint_mark(painter, theme)
         room = rect.adjusted(30, 0, -30, 0)
         facts, small = self._facts(), frame_font(TINY_PX)
         width = QFontMetrics(small).horizontalAdvance(facts)
@@ -139,6 +141,24 @@ class Chip(QAbstractButton):
         painter.setFont(small)
         painter.setPen(theme.color("muted"))
         draw_words(painter, room, middle | Qt.AlignmentFlag.AlignTrailing, facts)
+
+    def _paint_mark(self, painter: QPainter, theme: Theme) -> None:
+        """A sheet of paper, or a small image."""
+        ratio = self.devicePixelRatioF()
+        if self.file is not None and self.file.image and self._picture.isNull():
+            self._picture = thumbnail(self.file.image, QSize(22, 22), ratio, theme.color("line"), radius=3)
+        if self._picture.isNull():
+            icon = self._icons.pixmap("file", theme.color("muted"), 14, ratio)
+            painter.drawPixmap(self.width() - 23 if self._is_mirrored() else 9, (CHIP_HEIGHT - 14) // 2, icon)
+            return
+        size = self._picture.deviceIndependentSize()
+        middle = self.width() - 16 if self._is_mirrored() else 16
+        painter.drawImage(QPointF(middle - size.width() / 2, (CHIP_HEIGHT - size.height()) / 2), self._picture)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:  # its line has another colour now
+            self._picture = QImage()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)

@@ -4,16 +4,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QStandardPaths, Signal, Slot
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from llama_gui.bridge.attachments import AttachmentReader, FileReading
 from llama_gui.bridge.chat_session import ChatSession
-from llama_gui.chats.attachments import Attachment
+from llama_gui.chats.attachments import Attachment, pasted_image
 from llama_gui.chats.documents.kinds import ENDINGS
 from llama_gui.ui.attachment_bar import MOST_FILES
 from llama_gui.ui.composer import Composer, model_among
 from llama_gui.ui.notice import Notice
+from llama_gui.ui.pictures import pasted
 from llama_gui.ui.tab_drafts import TabDrafts
+from llama_gui.vocabulary import IMAGE_ENDINGS
 
 _TEXTS = (
     "txt", "md", "markdown", "rst", "log", "csv", "tsv", "json", "jsonl", "xml", "yaml", "yml", "toml", "ini", "cfg",
@@ -57,15 +60,16 @@ class TabFiles(QObject):
         composer.send_held.connect(self._tell_to_wait)
         composer.files.changed.connect(self._show_wait)
         composer.edit.files_dropped.connect(self.attach)
-        composer.edit.picture_pasted.connect(self._refuse_picture)
+        composer.edit.picture_pasted.connect(self._paste_picture)
 
     @Slot()
     def ask(self) -> None:
         """Let the user choose files to send along."""
         dialog = QFileDialog(self._tab, self.tr("Attach files"), self._reader.folder or documents_folder())
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        patterns = " ".join(f"*.{ending}" for ending in (*ENDINGS, *_TEXTS))
-        dialog.setNameFilters([self.tr("Documents and texts") + f" ({patterns})", self.tr("All files") + " (*)"])
+        patterns = " ".join(f"*.{ending}" for ending in (*ENDINGS, *IMAGE_ENDINGS, *_TEXTS))
+        named = self.tr("Documents, images and texts")
+        dialog.setNameFilters([f"{named} ({patterns})", self.tr("All files") + " (*)"])
         dialog.setOption(QFileDialog.Option.HideNameFilterDetails)
         dialog.filesSelected.connect(self._choose)
         dialog.finished.connect(dialog.deleteLater)
@@ -104,9 +108,15 @@ class TabFiles(QObject):
         if reading.is_document:  # a text is there at once
             self._composer.files.wait_for(reading)
 
-    @Slot()
-    def _refuse_picture(self) -> None:
-        self._notice.add(self.tr("A picture cannot go along, because models read only text here."))
+    @Slot(object)
+    def _paste_picture(self, picture: QImage) -> None:
+        files = self._composer.files
+        if not self._composer.takes_files:
+            self._notice.add(self.tr("No file can go along with an answer."))
+        elif files.count() >= MOST_FILES:
+            self._notice.add(self.tr("At most {} files can go along with one message.").format(MOST_FILES))
+        elif data := pasted(picture):
+            files.add(pasted_image(data, [known.name for known in files.files()], self.tr("Pasted image {}.{}")))
 
     @Slot()
     def _tell_to_wait(self) -> None:

@@ -408,6 +408,10 @@
 <context>
     <name>Catalog</name>
     <message>
+        <source>Conversation and writing in many languages, with a long context; reads images, too.</source>
+        <translation>Gespräche und Texte in vielen Sprachen, mit langem Kontext; liest auch Bilder.</translation>
+    </message>
+    <message>
         <source>The smallest that holds a conversation; quick on any computer.</source>
         <translation>Das kleinste, das ein Gespräch führt; schnell auf jedem Rechner.</translation>
     </message>
@@ -458,10 +462,6 @@
     <message>
         <source>Good prose for its size, above all in English; quick on most computers.</source>
         <translation>Schreibt für seine Größe gut, vor allem Englisch; auf den meisten Rechnern flott.</translation>
-    </message>
-    <message>
-        <source>Conversation and writing in many languages, with a long context; reads no pictures here.</source>
-        <translation>Gespräche und Texte in vielen Sprachen, mit langem Kontext; Bilder liest es hier nicht.</translation>
     </message>
     <message>
         <source>Summaries of long texts, questions on them; 12 languages.</source>
@@ -869,12 +869,12 @@
 <context>
     <name>Composer</name>
     <message>
-        <source>Attach files</source>
-        <translation>Dateien anhängen</translation>
+        <source>Attach files: images, PDF, Word, texts and others. They can be dropped here, too.</source>
+        <translation>Dateien anhängen: Bilder, PDF, Word, Texte und andere. Sie lassen sich auch hierher ziehen.</translation>
     </message>
     <message>
-        <source>Attach files: PDF, Word, texts and others. They can be dropped here, too.</source>
-        <translation>Dateien anhängen: PDF, Word, Texte und andere. Sie lassen sich auch hierher ziehen.</translation>
+        <source>Attach files</source>
+        <translation>Dateien anhängen</translation>
     </message>
     <message>
         <source>Queue</source>
@@ -2432,6 +2432,29 @@
     </message>
 </context>
 <context>
+    <name>PictureDialog</name>
+    <message>
+        <source>{} cannot be written: {}.</source>
+        <translation>{} lässt sich nicht schreiben: {}.</translation>
+    </message>
+    <message>
+        <source>Save image</source>
+        <translation>Bild speichern</translation>
+    </message>
+    <message>
+        <source>Save as…</source>
+        <translation>Speichern unter…</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+</context>
+<context>
     <name>PreferencesDialog</name>
     <message>
         <source>With {}</source>
@@ -3337,12 +3360,16 @@
 <context>
     <name>TabFiles</name>
     <message>
-        <source>Attach files</source>
-        <translation>Dateien anhängen</translation>
+        <source>Pasted image {}.{}</source>
+        <translation>Eingefügtes Bild {}.{}</translation>
     </message>
     <message>
-        <source>Documents and texts</source>
-        <translation>Dokumente und Texte</translation>
+        <source>Documents, images and texts</source>
+        <translation>Dokumente, Bilder und Texte</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>Dateien anhängen</translation>
     </message>
     <message>
         <source>All files</source>
@@ -3359,10 +3386,6 @@
     <message>
         <source>At most {} files can go along with one message.</source>
         <translation>Höchstens {} Dateien können mit einer Nachricht gehen.</translation>
-    </message>
-    <message>
-        <source>A picture cannot go along, because models read only text here.</source>
-        <translation>Ein Bild kann nicht mitgehen, denn hier lesen Modelle nur Text.</translation>
     </message>
 </context>
 <context>
@@ -4429,6 +4452,114 @@
 </context>
 <context>
     <name>Problems</name>
+    <message>
+        <source>{0} reads no images. Choose a model that does, or leave them out.</source>
+        <translation>{0} liest keine Bilder. Wähle ein Modell, das es kann, oder lass sie weg.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} patches to a side cannot become {2} rows. Download the file again.</source>
+        <translation>{0}: {1} Felder an jeder Seite können nicht {2} Zeilen werden. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: vision_feature_layer is {1}, and only {2} is supported for images. Choose another model.</source>
+        <translation>{0}: vision_feature_layer ist {1}, und für Bilder wird nur {2} unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: the mean and the deviation of colours are no three numbers. Download the file again.</source>
+        <translation>{0}: Mittelwert und Abweichung der Farben sind nicht drei Zahlen. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: rows of {1} numbers cannot be {2} heads of {3}. Download the file again.</source>
+        <translation>{0}: Zeilen mit {1} Zahlen können nicht {2} Köpfe mit {3} sein. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: projector_hidden_act is {1}, and only {2} is supported for images. Choose another model.</source>
+        <translation>{0}: projector_hidden_act ist {1}, und für Bilder wird nur {2} unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: num_channels is {1}, and only {2} is supported for images. Choose another model.</source>
+        <translation>{0}: num_channels ist {1}, und für Bilder wird nur {2} unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: mm.input_projection.weight is missing. Download the file again.</source>
+        <translation>{0}: mm.input_projection.weight fehlt. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: mm.2.weight is missing. Download the file again.</source>
+        <translation>{0}: mm.2.weight fehlt. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: images of {1} tokens do not fit into a window of {2}. Choose another model.</source>
+        <translation>{0}: Bilder mit {1} Token passen nicht in ein Fenster von {2}. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: images of {1} pixels are larger than {2}. Download the file again.</source>
+        <translation>{0}: Bilder mit {1} Pixeln sind größer als {2}. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: hidden_act is {1}, and only {2} is supported for images. Choose another model.</source>
+        <translation>{0}: hidden_act ist {1}, und für Bilder wird nur {2} unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}, as many as there are image tokens</source>
+        <translation>{0}, so viele, wie es Stellen für Bilder gibt</translation>
+    </message>
+    <message>
+        <source>{0} that are none</source>
+        <translation>{0}, die keines sind</translation>
+    </message>
+    <message>
+        <source>{0} is a picture. Of a folder only texts are read; attach the picture to a message.</source>
+        <translation>{0} ist ein Bild. Von einem Ordner werden nur Texte gelesen; hänge das Bild an eine Nachricht an.</translation>
+    </message>
+    <message>
+        <source>{0} is a picture of a kind that is not read here. Save it as PNG or JPEG, and attach that.</source>
+        <translation>{0} ist ein Bild einer Art, die hier nicht gelesen wird. Speichere es als PNG oder JPEG und hänge das an.</translation>
+    </message>
+    <message>
+        <source>{0} holds {1} that a network for images has no place for here. Move the file elsewhere to use the model for texts.</source>
+        <translation>{0} enthält {1}, wofür ein Netz für Bilder hier keinen Platz hat. Lege die Datei anderswohin, um das Modell für Texte zu verwenden.</translation>
+    </message>
+    <message>
+        <source>{0} given</source>
+        <translation>{0}</translation>
+    </message>
+    <message>
+        <source>{0} bytes at most</source>
+        <translation>höchstens {0} Bytes</translation>
+    </message>
+    <message>
+        <source>{0} bytes</source>
+        <translation>{0} Bytes</translation>
+    </message>
+    <message>
+        <source>whole, and a PNG, JPEG, WebP, GIF or BMP file</source>
+        <translation>unversehrt und eine Datei in PNG, JPEG, WebP, GIF oder BMP</translation>
+    </message>
+    <message>
+        <source>one of {0} pixels at most</source>
+        <translation>eines mit höchstens {0} Pixeln</translation>
+    </message>
+    <message>
+        <source>of {0} x {1} pixels</source>
+        <translation>mit {0} x {1} Pixeln</translation>
+    </message>
+    <message>
+        <source>of far more pixels</source>
+        <translation>mit weit mehr Pixeln</translation>
+    </message>
+    <message>
+        <source>damaged ({0})</source>
+        <translation>beschädigt ({0})</translation>
+    </message>
+    <message>
+        <source>a data: URL with the bytes of a PNG, JPEG, WebP, GIF or BMP file in base64: this server fetches nothing</source>
+        <translation>eine data:-URL mit den Bytes einer Datei in PNG, JPEG, WebP, GIF oder BMP in Base64: dieser Server holt nichts</translation>
+    </message>
+    <message>
+        <source>a PNG, JPEG, WebP, GIF or BMP file</source>
+        <translation>eine Datei in PNG, JPEG, WebP, GIF oder BMP</translation>
+    </message>
     <message>
         <source>What was noted in {0} cannot be read: {1}. Nothing was noted.</source>
         <translation>Was in {0} notiert wurde, lässt sich nicht lesen: {1}. Nichts wurde notiert.</translation>
@@ -6878,10 +7009,6 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
     <message>
         <source>“{0}”: {1}</source>
         <translation>„{0}“: {1}</translation>
-    </message>
-    <message>
-        <source>{0} is a picture, and models read only text here. Write or paste the words that are in it.</source>
-        <translation>{0} ist ein Bild, und hier lesen Modelle nur Text. Schreib oder füge die Wörter ein, die darin stehen.</translation>
     </message>
     <message>
         <source>{0}: the file has a vocabulary, but no weights. Take a GGUF file that has the whole model.</source>

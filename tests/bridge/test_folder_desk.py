@@ -73,7 +73,7 @@ def hanging(monkeypatch) -> threading.Event:
     """Files are read until nobody wants them; set when one begins to be."""
     began = threading.Event()
 
-    def read(_path: Path, cancelled: threading.Event):
+    def read(_path: Path, cancelled: threading.Event, **_options: object):
         began.set()
         assert cancelled.wait(10)
         raise ReadingCancelledError

@@ -15,11 +15,13 @@ from llama_gui.chats.attachments import (
     fitted,
     joined,
     pasted_attachment,
+    pasted_image,
     read_attachment,
 )
 from llama_gui.chats.message_files import compose, listed, split
 from llama_gui.errors import UserError
 from tests.fakes.documents import pdf
+from tests.fakes.tiny_pixtral import picture
 
 TEXT = "Grüße,\nKöln – 5 €\n"
 
@@ -61,19 +63,34 @@ def test_a_binary_file_is_refused_in_plain_words(tmp_path: Path, content: bytes)
 
 
 @pytest.mark.parametrize(
-    "content",
-    [
-        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
-        b"\xff\xd8\xff\xe0\0\x10JFIF\0",
-        b"RIFF\x24\0\0\0WEBPVP8 \0\0",
-        b"\0\0\0\x18ftypheic\0\0\0\0",
-    ],
+    "content", [b"\0\0\0\x18ftypheic\0\0\0\0", b"II*\0" + bytes(20), b"\0\0\0\x18ftypavif\0\0\0\0"]
 )
-def test_a_picture_is_refused_as_one(tmp_path: Path, content: bytes):
+def test_a_picture_of_another_kind_is_refused_as_one(tmp_path: Path, content: bytes):
     path = tmp_path / "thing.bin"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"^thing\.bin is a picture, and models read only text here\."):
+    with pytest.raises(UserError, match=r"^thing\.bin is a picture of a kind that is not read here\. Save it as PNG"):
         read_attachment(path)
+
+
+def test_an_image_comes_as_its_bytes(tmp_path: Path):
+    path = tmp_path / "thing.bin"
+    path.write_bytes(picture(60, 40).data)
+    file = read_attachment(path)
+    assert file == Attachment("thing.bin", "", len(file.image), image=path.read_bytes())
+    with pytest.raises(UserError, match=r"thing\.bin is a picture\. Of a folder only texts are read"):
+        read_attachment(path, takes_images=False)
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(UserError, match=r"thing\.bin is damaged"):
+        read_attachment(path)
+
+
+def test_pasted_images_have_names_of_their_own():
+    png, jpg = picture(9, 9).data, picture(9, 9, kind="JPEG").data
+    first = pasted_image(png)
+    second = pasted_image(jpg, [first.name, "Pasted image 2.jpg"])
+    assert (first.name, first.image, first.size) == ("Pasted image 1.png", png, len(png))
+    assert pasted_image(png, [first.name]).name == "Pasted image 2.png"
+    assert second.name == "Pasted image 1.jpg"
 
 
 def test_documents_are_read_as_what_they_are_in(tmp_path: Path):

@@ -131,10 +131,10 @@ def test_a_folder_that_goes_while_it_is_read_blames_no_file(index: FolderIndex, 
         (folder / f"{number}.txt").write_text(f"number{number}\n")
     read = folder_index.read_attachment
 
-    def unplug(path: Path, cancelled: threading.Event):
+    def unplug(path: Path, cancelled: threading.Event, **options: bool):
         if path.name == "1.txt":
             folder.rename(folder.with_name("elsewhere"))
-        return read(path, cancelled)
+        return read(path, cancelled, **options)
 
     monkeypatch.setattr(folder_index, "read_attachment", unplug)
     assert not index.refresh(threading.Event())
@@ -147,7 +147,7 @@ def test_a_folder_that_goes_while_it_is_read_blames_no_file(index: FolderIndex, 
 
 
 def test_what_could_not_be_read_is_tried_again_when_somebody_says_so(index: FolderIndex, folder: Path, monkeypatch):
-    def refuse(path: Path, _cancelled: threading.Event):
+    def refuse(path: Path, _cancelled: threading.Event, **_options: object):
         raise UserError(f"{path.name} cannot be read: Permission denied.")
 
     (folder / "new.txt").write_text("Cats sleep.\n")
@@ -174,11 +174,11 @@ def test_reading_can_be_cancelled_and_goes_on_later(index: FolderIndex, folder: 
     cancelled = threading.Event()
     read = folder_index.read_attachment
 
-    def read_one(path: Path, event: threading.Event):
+    def read_one(path: Path, event: threading.Event, **options: bool):
         if path.name == "1.txt":
             event.set()
             raise ReadingCancelledError
-        return read(path, event)
+        return read(path, event, **options)
 
     monkeypatch.setattr(folder_index, "read_attachment", read_one)
     assert index.refresh(cancelled)

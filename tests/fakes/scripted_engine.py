@@ -127,6 +127,7 @@ class ScriptedEngine:
         drops: int = 0,
         name: str = "Scripted",
         tools: bool = True,
+        reads_images: bool = False,
     ) -> None:
         self.requests: list[GenerateRequest] = []
         """Every request that was taken, oldest first."""
@@ -153,6 +154,7 @@ class ScriptedEngine:
             sampling=DEFAULT_SAMPLING,
             has_chat_template=True,
             tools=tools,
+            reads_images=reads_images,
         )
 
     def submit(

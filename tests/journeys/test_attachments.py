@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,13 @@ from llama_gui.chats.message_files import split
 from llama_gui.ui import MainWindow
 from llama_gui.ui.attachment_bar import MOST_FILES
 from llama_gui.ui.chat_tab import ChatTab
-from llama_gui.vocabulary import ChatSettings
+from llama_gui.ui.picture_dialog import PictureDialog
+from llama_gui.vocabulary import ChatSettings, Image, Message
 from tests.fakes.documents import docx, paragraph, pdf
 from tests.fakes.scripted_engine import ScriptedEngine
+from tests.fakes.tiny_pixtral import picture
 from tests.journeys.driving import ask, shown, trigger
+from tests.ui.transcripts import command_of
 
 
 @pytest.fixture
@@ -108,25 +112,73 @@ def test_files_are_looked_for_where_the_last_ones_were(tab: ChatTab, notes: Path
 
 def test_what_is_no_text_is_refused_by_name(tab: ChatTab, notes: Path, tmp_path: Path, qtbot):
     (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
+    (tmp_path / "photo.heic").write_bytes(b"\0\0\0\x18ftypheic" + bytes(20))
     (tmp_path / "thing.bin").write_bytes(bytes(range(256)))
-    drop(tab, tmp_path / "photo.png", tmp_path / "thing.bin", tmp_path / "gone.txt", notes)
+    drop(tab, *(tmp_path / name for name in ("photo.png", "photo.heic", "thing.bin", "gone.txt")), notes)
     qtbot.waitUntil(lambda: names(tab) == ["notes.md"])
-    qtbot.waitUntil(lambda: len(tab.notice.text().splitlines()) == 3)
-    assert "photo.png is a picture, and models read only text here." in tab.notice.text()
+    qtbot.waitUntil(lambda: len(tab.notice.text().splitlines()) == 4)
+    assert "photo.png is damaged and cannot be read." in tab.notice.text()
+    assert "photo.heic is a picture of a kind that is not read here." in tab.notice.text()
     assert "thing.bin is neither text nor a document that can be read." in tab.notice.text()
     assert "gone.txt cannot be read" in tab.notice.text()
 
 
-def test_a_picture_that_is_pasted_is_refused_in_words(tab: ChatTab):
-    picture = QMimeData()
-    picture.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))
-    assert tab.composer.edit.canInsertFromMimeData(picture)
-    tab.composer.edit.insertFromMimeData(picture)
-    assert tab.notice.text() == "A picture cannot go along, because models read only text here."
-    assert tab.composer.draft().is_empty
-    picture.setText("copied with its words")  # as from a web page
-    tab.composer.edit.insertFromMimeData(picture)
+def test_an_image_that_is_pasted_goes_along(tab: ChatTab):
+    data, image = QMimeData(), QImage(2000, 40, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.red)
+    data.setImageData(image)
+    assert tab.composer.edit.canInsertFromMimeData(data)
+    tab.composer.edit.insertFromMimeData(data)
+    tab.composer.edit.insertFromMimeData(data)  # the same once more is another one by its name
+    first, second = tab.composer.files.files()
+    assert (first.name, second.name) == ("Pasted image 1.png", "Pasted image 2.png")
+    assert QImage.fromData(first.image).width() == 1540
+    data.setText("copied with its words")  # as from a web page
+    tab.composer.edit.insertFromMimeData(data)
     assert tab.composer.text() == "copied with its words"
+    assert len(tab.composer.files.files()) == 2
+
+
+def test_an_image_is_sent_shown_edited_and_there_after_a_restart(open_window, tmp_path: Path, qtbot):
+    photo = tmp_path / "photo.jpg"
+    photo.write_bytes(picture(640, 400, kind="JPEG").data)
+    engine = ScriptedEngine(reads_images=True)
+    window = open_window(engine)
+    tab = window.deck.current()
+    drop(tab.composer.edit.viewport(), photo)
+    qtbot.waitUntil(lambda: len(tab.composer.files.files()) == 1, timeout=10_000)
+    (file,) = tab.composer.files.files()
+    assert file.image == photo.read_bytes()
+    ask(qtbot, tab, "What is it?")
+    qtbot.waitUntil(lambda: not tab.session.answering and bool(engine.requests))
+    (message,) = engine.requests[-1].messages or ()
+    assert message == Message("user", "What is it?", images=[Image(file.image)])
+    assert "\ufffc" in tab.transcript.toPlainText()
+    tab.transcript.anchorClicked.emit(command_of(tab.transcript, "picture"))
+    dialog = tab.findChild(PictureDialog)
+    assert dialog is not None
+    dialog.copy()
+    assert QApplication.clipboard().image().width() == 640
+    dialog.close()
+    trigger(window, "edit_last")
+    assert tab.composer.files.files() == (file,)
+
+
+def test_a_chat_with_images_goes_on_with_a_model_that_reads_none(open_window, tmp_path: Path, qtbot):
+    photo = tmp_path / "photo.png"
+    photo.write_bytes(picture(64, 40).data)
+    engine = ScriptedEngine(reads_images=True)
+    tab = open_window(engine).deck.current()
+    tab.files.attach([str(photo)])
+    qtbot.waitUntil(lambda: len(tab.composer.files.files()) == 1, timeout=10_000)
+    ask(qtbot, tab, "What is it?")
+    qtbot.waitUntil(lambda: not tab.session.answering and bool(engine.requests))
+    engine.info = replace(engine.info, reads_images=False)
+    ask(qtbot, tab, "And now?")
+    qtbot.waitUntil(lambda: not tab.session.answering and len(engine.requests) > 1)
+    first, *_, last = engine.requests[-1].messages or ()
+    assert (first.content, first.images) == ("[Image]\n\nWhat is it?", ())
+    assert last.content == "And now?"
 
 
 def test_documents_go_along_as_their_text(tab: ChatTab, tmp_path: Path, qtbot):
@@ -412,7 +464,7 @@ def test_a_key_opens_the_dialog_with_all_that_can_be_attached(tab: ChatTab, qtbo
     dialog = QApplication.activeModalWidget()
     assert isinstance(dialog, QFileDialog)
     first, second = dialog.nameFilters()
-    assert first.startswith("Documents and texts")
+    assert first.startswith("Documents, images and texts")
     assert second.startswith("All files")
     dialog.close()
 

@@ -85,7 +85,7 @@ def test_a_folder_can_be_dropped_and_left_again(tab: ChatTab, folder: Path, tmp_
 def test_the_reading_can_be_stopped(tab: ChatTab, folder: Path, qtbot, monkeypatch):
     began = threading.Event()
 
-    def read(_path: Path, cancelled: threading.Event):
+    def read(_path: Path, cancelled: threading.Event, **_options: object):
         began.set()
         assert cancelled.wait(10)
         raise ReadingCancelledError

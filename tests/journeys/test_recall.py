@@ -35,7 +35,7 @@ class DroppingEngine(ScriptedEngine):
         return fit(
             list(request.messages or ()),
             lambda messages: [0] * count_words(GenerateRequest(messages=messages)),
-            lambda text: len(text.split()),
+            lambda message: len(message.content.split()),
             self.info.max_context,
             request.max_tokens,
         )

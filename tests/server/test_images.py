@@ -108,7 +108,7 @@ def test_a_model_that_reads_none_says_so(serve: Serve, starter: Engine):
     part = {"type": "image_url", "image_url": {"url": url_of(FIRST)}}
     status, reply = ask(serve(starter), {"messages": [{"role": "user", "content": [part]}]})
     assert status == 400
-    assert reply["error"]["param"] == "messages"
+    assert reply["error"]["code"] == "unsupported"
     assert "reads no images. Choose a model that does" in reply["error"]["message"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from llama_gui.errors import InvalidRequestError
 from llama_gui.server.remote_request import remote_body
 from llama_gui.server.schema import read_chat, read_completion
-from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams
+from llama_gui.vocabulary import GenerateRequest, Image, Message, SamplingParams
 
 HI = [Message("system", "Be brief."), Message("user", "Hi")]
 DIALECTS = ("openai", "vllm", "sglang", "llama.cpp", "ollama", "lmstudio", "llama-gui", "other")
@@ -100,6 +100,20 @@ def test_calls_and_their_results():
     assert sent["messages"][2]["content"] is None
     assert json.loads(sent["messages"][2]["tool_calls"][0]["function"]["arguments"]) == {"city": "Zürich"}
     assert sent["messages"][3] == {"role": "tool", "content": "5", "tool_call_id": "abc"}
+
+
+def test_images_are_parts_of_what_the_user_says():
+    png, jpg = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0"
+    said = Message("user", "Is this or this red?", images=[Image(png, 8), Image(jpg, 16)])
+    texts = ["Is this ", None, "or this ", None, "red?"]
+    parts = body(messages=[said])["messages"][0]["content"]
+    assert [part.get("text") for part in parts] == texts
+    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    assert urls == ["data:image/png;base64,iVBORw0KGgo=", "data:image/jpeg;base64,/9j/4A=="]
+    (request,) = read_chat(body("llama-gui", messages=[said])).requests
+    assert request.messages == [said]
+    alone = body(messages=[Message("user", "", images=[Image(png)])])["messages"][0]["content"]
+    assert [part["type"] for part in alone] == ["image_url"]
 
 
 def test_an_answer_goes_on():

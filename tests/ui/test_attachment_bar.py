@@ -1,10 +1,14 @@
 """Chips in lines."""
 
+from dataclasses import replace
+
 import pytest
+from PIL import Image as Pillow
 from PySide6.QtCore import Qt
 
 from llama_gui.chats.attachments import Attachment
 from llama_gui.ui.attachment_bar import MOST_FILES, AttachmentBar
+from tests.fakes.tiny_pixtral import encoded
 
 
 @pytest.fixture
@@ -34,6 +38,18 @@ def test_the_same_file_goes_along_once_and_not_too_many_do(bar):
         bar.add(file(number))
         bar.add(file(number))
     assert bar.files() == tuple(file(number) for number in range(MOST_FILES))
+
+
+def test_an_image_stands_small_on_its_chip(bar):
+    red = Attachment("red.png", "", 9, image=encoded(Pillow.new("RGB", (40, 40), "red")))
+    bar.add(red)
+    bar.add(replace(red, name="broken.png", image=red.image[:40]))
+    shown, broken = bar.chips()
+    for chip in (shown, broken):
+        chip.resize(chip.sizeHint())
+    assert shown.grab().toImage().pixelColor(16, 15).name() == "#ff0000"
+    assert broken.grab().toImage().pixelColor(16, 15).name() != "#ff0000"
+    assert shown.accessibleName() == "red.png, 9 B"
 
 
 def test_many_files_take_three_lines_at_most(bar, qtbot):

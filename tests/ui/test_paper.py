@@ -5,9 +5,12 @@ import re
 import pypdfium2 as pdfium
 import pytest
 
+from llama_gui.chats.attachments import Attachment
+from llama_gui.chats.message_files import compose
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tree import Node
 from llama_gui.ui.transcript.paper import chat_as_pdf
+from tests.fakes.tiny_pixtral import picture
 
 ANSWER = """<think>
 Nobody sees this thought.
@@ -51,6 +54,17 @@ def test_the_shown_messages_are_on_it_without_thoughts_and_commands(qapp):
         assert "".join(words.split()) in text
     for word in ("thought", "think", "Copy", "Again", "1/1"):
         assert word not in text
+
+
+def test_images_are_on_it(qapp):
+    data = picture(400, 200, kind="JPEG").data
+    content, where = compose("What is it?", (Attachment("a.jpg", "", len(data), image=data),))
+    asked = Node("n0", "c", None, "user", content, "complete", 1.0, attachments=where)
+    document = pdfium.PdfDocument(chat_as_pdf(ChatRecord("c", "Seen", 1.0, (asked,), leaf_id="n0")))
+    (image,) = document[0].get_objects(filter=[pdfium.raw.FPDF_PAGEOBJ_IMAGE])
+    left, bottom, right, top = image.get_bounds()
+    assert (right - left) / (top - bottom) == pytest.approx(2, rel=0.02)
+    document.close()
 
 
 @pytest.mark.parametrize("gap", ["\n\n", " "], ids=["paragraphs", "one"])

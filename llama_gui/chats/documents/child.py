@@ -4,6 +4,7 @@ The parent gives it a time and a share of memory, and ends it when somebody does
 reader that hangs, crashes or eats memory costs one sentence, and the window never waits for the interpreter's lock.
 """
 
+import base64
 import contextlib
 import faulthandler
 import json
@@ -15,6 +16,7 @@ import time
 from pathlib import Path
 
 from llama_gui.chats.documents.faults import REASONS, DocumentError
+from llama_gui.chats.documents.images import is_image, reduced_image
 from llama_gui.errors import UserError
 
 LIMIT_S = 60.0
@@ -33,7 +35,9 @@ def read_apart(
     limit_s: float = LIMIT_S,
     most_memory: int = MOST_MEMORY,
 ) -> str:
-    """`reading.read_document` in a process of its own. Blocks; `cancelled` ends it from another thread.
+    """`reading.read_document` in a process of its own, or of an image its bytes in base64, see `reduced_image`.
+
+    Blocks; `cancelled` ends it from another thread.
 
     Raises:
         DocumentError: the text cannot be had, or not within `limit_s` seconds and `most_memory` bytes.
@@ -98,14 +102,22 @@ def _answer(said: bytes) -> str:
     raise OSError(answer.get("number"), answer["fault"])
 
 
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        beginning = file.read(16)
+    if is_image(beginning):
+        return base64.b64encode(reduced_image(path)).decode("ascii")
+    from llama_gui.chats.documents.reading import read_document
+
+    return read_document(path)
+
+
 def main() -> None:
     """Read the file that the command line names, and say what is in it as JSON on standard output."""
     # Should the parent be gone by then, nobody else ends a reader that hangs. This works in C code, too.
     faulthandler.dump_traceback_later(float(sys.argv[2]) + 5, exit=True)
-    from llama_gui.chats.documents.reading import read_document
-
     try:
-        answer = {"text": read_document(Path(sys.argv[1]))}
+        answer = {"text": _read(Path(sys.argv[1]))}
     except DocumentError as fault:
         answer = {"fault": fault.why}
     except ImportError as error:

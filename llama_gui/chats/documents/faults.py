@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 Why = Literal[
     "password", "protected", "scanned", "empty", "damaged", "too_long", "too_large", "too_slow", "old", "picture",
-    "unknown",
+    "no_text", "unknown",
 ]  # fmt: skip
 REASONS: frozenset[str] = frozenset(get_args(Why))
 
@@ -20,7 +20,8 @@ _SENTENCES: dict[str, str] = {
     "too_slow": "Reading {name} took longer than a minute, so it was given up. Save a simpler copy of it, or attach a "
     "part.",
     "old": "{name} is in an old format of Office. Save it as DOCX, XLSX or PPTX, and attach that.",
-    "picture": "{name} is a picture, and models read only text here. Write or paste the words that are in it.",
+    "picture": "{name} is a picture of a kind that is not read here. Save it as PNG or JPEG, and attach that.",
+    "no_text": "{name} is a picture. Of a folder only texts are read; attach the picture to a message.",
     "unknown": "{name} is neither text nor a document that can be read. Copy its text, or save it as PDF or as text "
     "(UTF-8), and attach that.",
 }

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from llama_gui.errors import UserError
 from llama_gui.vocabulary import Image, Message
 
 STAND_IN = "\U0010ffff"
@@ -21,6 +22,11 @@ def _marked(message: Message) -> Message:
     for image in reversed(message.images):
         text = f"{text[: image.place]}{STAND_IN}{text[image.place :]}"
     return replace(message, content=text, images=())
+
+
+def reads_none(model: str) -> UserError:
+    """The error for who shows images to `model`, which reads none."""
+    return UserError(f"{model} reads no images. Choose a model that does, or leave them out.")
 
 
 def images_of(messages: Sequence[Message]) -> list[Image]:

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, Qt, QUrl
 from PySide6.QtGui import (
+    QImage,
     QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
+    QTextImageFormat,
     QTextList,
     QTextTable,
     QTextTableFormat,
@@ -129,6 +131,18 @@ class DocumentWriter:
         """A word that can be clicked. Its target holds a secret, so that no model can write such a link."""
         command = self.formats.command(f"{self._commands}:{verb}:{argument}", chars)
         self._cursor.insertText(label, command)
+
+    def picture(self, image: QImage, verb: str, argument: object) -> None:
+        """An image in the present block, which can be clicked as a `command`."""
+        name = f"picture:{self._number()}"
+        self.document.addResource(QTextDocument.ResourceType.ImageResource.value, QUrl(name), image)
+        shown = QTextImageFormat()
+        shown.merge(self.formats.command(f"{self._commands}:{verb}:{argument}"))
+        size = image.deviceIndependentSize()
+        shown.setName(name)
+        shown.setWidth(size.width())
+        shown.setHeight(size.height())
+        self._cursor.insertImage(shown)
 
     def _number(self) -> int:
         self._issued.append(next(self.shelf.numbers))

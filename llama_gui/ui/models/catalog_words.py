@@ -24,9 +24,7 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("Catalog", "Code, sums and structured text; many languages."),
     QT_TRANSLATE_NOOP("Catalog", "Clearly better answers, at about a third of the speed of 1B."),
     QT_TRANSLATE_NOOP("Catalog", "Sums, code and clear answers at once; long texts."),
-    QT_TRANSLATE_NOOP(
-        "Catalog", "Conversation and writing in many languages, with a long context; reads no pictures here."
-    ),
+    QT_TRANSLATE_NOOP("Catalog", "Conversation and writing in many languages, with a long context; reads images, too."),
     QT_TRANSLATE_NOOP("Catalog", "The best answers below 8B where there is time to think; many languages."),
     QT_TRANSLATE_NOOP("Catalog", "For computers with plenty of memory or a graphics card; long texts."),
     QT_TRANSLATE_NOOP("Catalog", "The older 8B, with a shorter context."),

@@ -1,23 +1,29 @@
 """What stands around the text of a message: the name, the band of the user, the footer."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QSize
+from PySide6.QtGui import QGuiApplication, QTextBlockFormat
 
+from llama_gui.chats.attachments import FileLine
 from llama_gui.chats.message_files import listed
 from llama_gui.chats.recipe import is_cut_short
 from llama_gui.chats.tree import Node
 from llama_gui.ui.markdown.document_writer import DocumentWriter
 from llama_gui.ui.markdown.formats import Box, Property
 from llama_gui.ui.numbers import counted, number_text
+from llama_gui.ui.pictures import thumbnail
 from llama_gui.ui.problem_words import problem_text
 from llama_gui.ui.sizes import size_text
 from llama_gui.ui.transcript.answer import write_answer_text
 
 MAX_QUESTION, MAX_QUESTION_LINES = 4_000, 50
 """Characters and lines of a user's message that are drawn at first: a pasted file must not push the answer away."""
+PICTURE, PICTURES = QSize(320, 240), QSize(300, 150)
+"""The most pixels of an image in the transcript, alone and beside others, which are of one height mostly."""
 translate = QCoreApplication.translate
 
 
@@ -97,14 +103,17 @@ def write_user(writer: DocumentWriter, node: Node, version: tuple[int, int] | No
     end = _end_of_question(node.content)
     shown, rest = node.content[:end], node.content[end:]
     files = listed(node.attachments)
-    lines = (shown.removesuffix("\n") if rest else shown).split("\n") if shown or not files else []
+    has_pictures = write_pictures(writer, node.id, files, formats.boxed(Box.USER, box_id, top=36, line_height=104))
+    files = tuple(file for file in files if not file.image)
+    top = 10 if has_pictures else 36
+    lines = (shown.removesuffix("\n") if rest else shown).split("\n") if shown or not (files or has_pictures) else []
     for number, line in enumerate(lines):
-        writer.line(line, formats.boxed(Box.USER, box_id, top=36 if number == 0 else 0), formats.text())
+        writer.line(line, formats.boxed(Box.USER, box_id, top=top if number == 0 else 0), formats.text())
     if rest:
         box = formats.boxed(Box.USER, box_id, top=0)
         writer.fold(rest, plain=box, continues=not shown.endswith("\n"))
     for number, file in enumerate(files):
-        block = formats.boxed(Box.USER, box_id, top=0 if lines or number else 36)
+        block = formats.boxed(Box.USER, box_id, top=0 if lines or number else top)
         block.setProperty(Property.CHROME, True)
         facts = f"{_FILE_MARK} {file.name}  ·  {size_text(file.size)}"
         if file.total:
@@ -118,6 +127,28 @@ def write_user(writer: DocumentWriter, node: Node, version: tuple[int, int] | No
     if version is not None:
         writer.begin_block(below, formats.small())
         _write_version(writer, node, version)
+
+
+def write_pictures(writer: DocumentWriter, node_id: str, files: Sequence[FileLine], block: QTextBlockFormat) -> bool:
+    """The images among the files of a message, beside one another; whether there are some."""
+    pictures = [file for file in files if file.image]
+    if not pictures:
+        return False
+    block.setProperty(Property.CHROME, True)
+    writer.begin_block(block, writer.formats.small())
+    app = QCoreApplication.instance()
+    ratio = app.devicePixelRatio() if isinstance(app, QGuiApplication) else 1.0
+    for number, file in enumerate(pictures):
+        image = thumbnail(
+            file.image, PICTURE if len(pictures) == 1 else PICTURES, ratio, writer.formats.theme.color("line")
+        )
+        if number:
+            writer.insert("  ", writer.formats.small())
+        if image.isNull():
+            writer.insert(f"{_FILE_MARK} {file.name}", writer.formats.small())
+        else:
+            writer.picture(image, "picture", f"{node_id}:{number}")
+    return True
 
 
 def _end_of_question(text: str) -> int:

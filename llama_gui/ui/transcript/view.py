@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractSlider, QMenu, QWidget
 
-from llama_gui.chats.message_files import sources_of
+from llama_gui.chats.message_files import listed, sources_of
 from llama_gui.chats.reasoning import answer_text, parts_of
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
@@ -26,6 +26,8 @@ class TranscriptView(DrawnChat):
     link_requested = Signal(str)
     at_end_changed = Signal(bool)
     copied = Signal()
+    picture_requested = Signal(object)
+    """`FileLine`: the image of a message, to be seen as large as it is."""
 
     def __init__(self, icons: Icons | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,12 +72,21 @@ class TranscriptView(DrawnChat):
                 self.toggle_reasoning(argument)
             case "sources":
                 self.toggle_sources(argument)
+            case "picture":
+                node_id, _, number = argument.partition(":")
+                self._ask_for_picture(node_id, int(number))
             case "copy-code":
                 self._copy(self._page.code(int(argument)))
             case "previous" | "next" | "continue":
                 self.action_requested.emit(verb, argument)
             case "copy":
                 self._copy(next((answer_text(node) for node in self._nodes if node.id == argument), ""))
+
+    def _ask_for_picture(self, node_id: str, number: int) -> None:
+        node = next((node for node in self._nodes if node.id == node_id), None)
+        pictures = [file for file in listed(node.attachments) if file.image] if node is not None else []
+        if number < len(pictures):
+            self.picture_requested.emit(pictures[number])
 
     def toggle_last_reasoning(self) -> None:
         """Show or hide what was thought before the last answer that has any of it."""
