@@ -95,7 +95,7 @@ def test_ministral_with_pictures(tmp_path, tiny_folder, load, is_old):
     (folder / "config.json").write_text(json.dumps(outer))
     assert_same(load, folder, same, dtype="float32")
     engine = load(folder=folder, dtype="bfloat16")
-    assert engine.info.source == "FP8, dequantised to bfloat16, the part for text; it reads no pictures here"
+    assert engine.info.source == "FP8, dequantised to bfloat16, the part for text; it reads no images here"
 
 
 @pytest.mark.parametrize("is_headless", [True, False])

@@ -23,7 +23,7 @@ def dialog(qtbot, icons: Icons) -> Iterator[PictureDialog]:
     dialog = PictureDialog(FileLine("holiday.webp", len(DATA), image=DATA), icons, window)
     dialog.show()
     yield dialog
-    dialog.close()
+    window.close()
 
 
 def chosen(dialog: PictureDialog, path: Path) -> str:
