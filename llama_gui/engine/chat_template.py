@@ -32,6 +32,7 @@ from llama_gui.engine.template_turns import (
     Turn,
     calls_as_text,
     has_calls,
+    in_parts,
     others,
     split_calls,
     told_to_user,
@@ -47,6 +48,7 @@ from llama_gui.tool_calls import Manner
 from llama_gui.vocabulary import EFFORT, EFFORTS, Effort, Message, chosen_thinking, thinking_variables
 from llama_gui.vocabulary.checks import check_depth
 
+_WORD = "Wort"
 _SOME_TOOL: Mapping[str, Any] = {
     "type": "function",
     "function": {"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}},
@@ -348,6 +350,21 @@ class ChatTemplate:
             ) from error
 
     def _run(self, turns: list[Turn], tools: Any, variables: dict[str, Any]) -> str:
+        return self._run_as_given([*map(in_parts, turns)] if self._wants_parts else turns, tools, variables)
+
+    @cached_property
+    def _wants_parts(self) -> bool:
+        """Whether it shows contents that are lists of parts, and no texts: that of SmolVLM does. Found by rendering."""
+
+        def is_shown(content: str | list[dict[str, str]]) -> bool:
+            with contextlib.suppress(Exception):  # whoever asks for an answer is told
+                turns = [{"role": "user", "content": content}]
+                return _WORD in self._run_as_given(turns, None, {"add_generation_prompt": True, "_now": datetime.min})
+            return False
+
+        return not is_shown(_WORD) and is_shown([{"type": "text", "text": _WORD}])
+
+    def _run_as_given(self, turns: list[Turn], tools: Any, variables: dict[str, Any]) -> str:
         template = self._template if tools is None else self._tool_use
         named = self._tokenizer.special_tokens_map
         return self._environment.render(

@@ -24,6 +24,7 @@ _TEXT_PARTS = {
     "language_model.model.": "model.",
     "model.language_model.": "model.",
     "language_model.lm_head.": "lm_head.",
+    "model.text_model.": "model.",
 }
 """Prefixes of the text network's weights in checkpoints that also hold another network (vision) -> what we call them.
 Those of older files come first."""
@@ -35,6 +36,8 @@ _VISION_PARTS = {
         ("vision_tower.vision_model.", "vision_tower."),
         ("vision_tower.", "vision_tower."),
         ("multi_modal_projector.", "multi_modal_projector."),
+        ("vision_model.", "vision_tower."),
+        ("connector.", "multi_modal_projector."),
     )
 }
 """The same of the vision network's."""

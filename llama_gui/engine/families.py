@@ -338,4 +338,7 @@ FAMILIES: dict[str, Family] = {
     "GptOssForCausalLM": _GPT_OSS,
     # from 4B on
     "Gemma3ForConditionalGeneration": replace(_GEMMA3, model_type="gemma3", reads_pictures=True),
+    # SmolVLM and Granite Docling, SmolVLM2
+    "Idefics3ForConditionalGeneration": Family("idefics3", reads_pictures=True),
+    "SmolVLMForConditionalGeneration": Family("smolvlm", reads_pictures=True),
 }

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from llama_gui.engine.tag_guard import unguarded
+from llama_gui.engine.vision.stand_in import STAND_IN
 from llama_gui.tool_calls import parted
 
 Turn = dict[str, Any]
@@ -36,6 +37,15 @@ def others(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
         folded = _fold_system(way)
         if folded is not None:
             yield folded
+
+
+def in_parts(turn: Turn) -> Turn:
+    """The same with a list of texts and images as its content, as transformers' processors take it."""
+    parts: list[dict[str, str]] = []
+    for number, text in enumerate(turn["content"].split(STAND_IN)):
+        parts += [{"type": "image"}] if number else []
+        parts += [{"type": "text", "text": text}] if text else []
+    return {**turn, "content": parts or [{"type": "text", "text": ""}]}
 
 
 def with_told_tools(turns: Sequence[Turn], tools: Any) -> list[Turn]:

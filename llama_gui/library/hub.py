@@ -61,6 +61,8 @@ ARCHITECTURES = frozenset(
         "Gemma2ForCausalLM",
         "Gemma3ForCausalLM",
         "Gemma3ForConditionalGeneration",
+        "Idefics3ForConditionalGeneration",
+        "SmolVLMForConditionalGeneration",
         "GptOssForCausalLM",
     }
 )
@@ -86,6 +88,8 @@ MODEL_TYPES = frozenset(
         "gemma2",
         "gemma3",
         "gemma3_text",
+        "idefics3",
+        "smolvlm",
         "olmo2",
         "olmo3",
         "olmoe",
@@ -122,6 +126,7 @@ _EXPAND = (
 _WRITING = "text-generation"
 _SEEING = ("mistral3", "gemma3")
 """What GGUF files are called that may have another one beside them for images."""
+_SEEING_LLAMAS = ("mistral-small-3", "smolvlm", "granite-docling")
 _WRITING_TASKS = frozenset({"", _WRITING, "image-text-to-text", "any-to-any"})
 """What models are said to be for that write. Of Ministral 3 nothing is said; of Gemma 3, that it reads pictures."""
 _REASONS = {
@@ -429,8 +434,8 @@ def _can_run(model: FoundModel) -> bool:
 
 
 def _sees(model: FoundModel) -> bool:
-    """Whether the engine reads images with its GGUF files. The first of Mistral Small 3.1 have Llama's name."""
-    is_named = model.architecture == "llama" and "mistral-small-3" in model.repo.lower()
+    """Whether the engine reads images with its GGUF files. SmolVLM has Llama's name, and so had Mistral Small 3.1."""
+    is_named = model.architecture == "llama" and any(name in model.repo.lower() for name in _SEEING_LLAMAS)
     return model.architecture in _SEEING or is_named
 
 

@@ -420,6 +420,10 @@
         <translation>Klein und schnell, für kurze Texte und einfache Fragen.</translation>
     </message>
     <message>
+        <source>Reads images, and is quick at it: what is to be seen, what is written there. Short answers.</source>
+        <translation>Liest Bilder, und das schnell: was zu sehen ist, was geschrieben steht. Kurze Antworten.</translation>
+    </message>
+    <message>
         <source>Small, in many languages, with a long context; for summaries and short answers.</source>
         <translation>Klein, in vielen Sprachen, mit langem Kontext; für Zusammenfassungen und kurze Antworten.</translation>
     </message>

@@ -95,10 +95,11 @@ WANTED = {
     "Qwen/Qwen2.5-0.5B-Instruct", "Qwen/Qwen2.5-1.5B-Instruct", "Qwen/Qwen2.5-3B-Instruct", "Qwen/Qwen3-0.6B",
     "Qwen/Qwen3-1.7B", "Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM3-3B", "ibm-granite/granite-3.3-2b-instruct",
     "Qwen/Qwen3-Embedding-0.6B", "microsoft/Phi-4-mini-instruct", "google/gemma-3-1b-it", "google/gemma-3-4b-it",
+    "HuggingFaceTB/SmolVLM-500M-Instruct",
 }  # fmt: skip
 
 
-WITH_PICTURES = {"google/gemma-3-4b-it"}
+WITH_PICTURES = {"google/gemma-3-4b-it", "HuggingFaceTB/SmolVLM-500M-Instruct"}
 """Whose folders hold more than the network that we run."""
 
 

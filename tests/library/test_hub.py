@@ -445,6 +445,7 @@ def test_one_gguf_file_is_chosen(fake_hub: FakeHub, access: HubAccess):
     [
         (REPO, "mistral3", True),
         ("a/Mistral-Small-3.1-24B-GGUF", "llama", True),
+        ("ggml-org/SmolVLM-500M-Instruct-GGUF", "llama", True),
         (REPO, "llama", False),
         (REPO, "gemma3", True),
         (REPO, "qwen2", False),

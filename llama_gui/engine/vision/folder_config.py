@@ -3,10 +3,11 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from llama_gui.engine.fields import Fields, read_json, shown
-from llama_gui.engine.vision.config import Activation, PixtralConfig, SiglipConfig, VisionConfig
+from llama_gui.engine.vision.config import Activation, PixtralConfig, VisionConfig
+from llama_gui.engine.vision.siglip_config import Gemma3VisionConfig, Idefics3Config, Siglip
 from llama_gui.errors import UnsupportedModelError
 
 _PROCESSOR_FILES = ("processor_config.json", "preprocessor_config.json")
@@ -14,6 +15,18 @@ _MOST_LAYERS = 1000
 _MEAN, _DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 """Of red, green and blue from 0 to 1: CLIP's (Radford et al. 2021), with which Pixtral's images are normed, too."""
 _HALVES = (0.5, 0.5, 0.5)
+
+
+class _Sizes(NamedTuple):
+    """What transformers takes where config.json does not say."""
+
+    hidden: int
+    layers: int
+    heads: int
+    patch: int
+
+
+_GEMMA_SIZES, _IDEFICS_SIZES = _Sizes(768, 12, 12, 16), _Sizes(1152, 12, 16, 32)
 
 
 def read_vision(folder: Path) -> VisionConfig | None:
@@ -29,11 +42,13 @@ def read_vision(folder: Path) -> VisionConfig | None:
     if not isinstance(inner, dict) or not isinstance(text, dict):
         return None
     parts = Fields(_said(values), file), Fields(_said(inner), file), Fields(_said(text), file), _processor(folder)
-    match inner.get("model_type"):
-        case "pixtral":
+    match values.get("model_type"), inner.get("model_type"):
+        case _, "pixtral":
             return _pixtral(*parts)
-        case "siglip_vision_model":
-            return _siglip(*parts)
+        case _, "siglip_vision_model":
+            return _gemma3(*parts)
+        case "idefics3" | "smolvlm", _:  # the name of the inner part has changed over time
+            return _idefics3(*parts)
         case _:
             return None
 
@@ -63,31 +78,55 @@ def _pixtral(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> 
     ).checked(vision)
 
 
-def _siglip(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> SiglipConfig:
-    _refuse(vision, "num_channels", (3,))
-    _refuse(vision, "hidden_act", ("gelu_pytorch_tanh",))
+def _gemma3(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> Gemma3VisionConfig:
     rows = outer.integer("mm_tokens_per_image", 256)
     window = text.values.get("sliding_window")
     if isinstance(window, int) and window < rows:
         raise UnsupportedModelError(
             f"{outer.file}: images of {rows} tokens do not fit into a window of {window}. Choose another model."
         )
-    return SiglipConfig(
-        hidden_size=vision.integer("hidden_size", 768),
-        intermediate_size=vision.integer("intermediate_size", 3072),
-        num_hidden_layers=vision.integer("num_hidden_layers", 12, most=_MOST_LAYERS),
-        num_attention_heads=vision.integer("num_attention_heads", 12),
-        patch_size=vision.integer("patch_size", 16),
-        image_size=vision.integer("image_size", 224),
-        eps=vision.number("layer_norm_eps", 1e-6),
-        rows_per_side=math.isqrt(rows),
+    return Gemma3VisionConfig(
+        **_siglip(vision, processor, _GEMMA_SIZES),
         text_size=text.integer("hidden_size"),
-        mean=_colours(processor, "image_mean", _HALVES),
-        deviation=_colours(processor, "image_std", _HALVES),
+        rows_per_side=math.isqrt(rows),
         image_token_id=_token(outer, "image_token", 262_144),
         begin=_token(outer, "boi_token", 255_999),
         end=_token(outer, "eoi_token", 256_000),
     ).checked(vision)
+
+
+def _idefics3(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> Idefics3Config:
+    network = _siglip(vision, processor, _IDEFICS_SIZES)
+    square = _size(processor, "longest_edge", network["image_size"], of="max_image_size")
+    if square != network["image_size"]:
+        raise UnsupportedModelError(
+            f"{processor.file}: squares of {square} pixels are not those of the network, {network['image_size']}. "
+            "Choose another model."
+        )
+    return Idefics3Config(
+        **network,
+        text_size=text.integer("hidden_size"),
+        merge=outer.integer("scale_factor", 2),
+        longest_edge=_size(processor, "longest_edge", 4 * square),
+        splits=processor.flag("do_image_splitting", True),
+        image_token_id=_token(outer, "image_token", 128_257),
+    ).checked(vision)
+
+
+def _siglip(vision: Fields, processor: Fields, sizes: _Sizes) -> Siglip:
+    _refuse(vision, "num_channels", (3,))
+    _refuse(vision, "hidden_act", ("gelu_pytorch_tanh",))
+    return {
+        "hidden_size": vision.integer("hidden_size", sizes.hidden),
+        "intermediate_size": vision.integer("intermediate_size", 3072),
+        "num_hidden_layers": vision.integer("num_hidden_layers", sizes.layers, most=_MOST_LAYERS),
+        "num_attention_heads": vision.integer("num_attention_heads", sizes.heads),
+        "patch_size": vision.integer("patch_size", sizes.patch),
+        "image_size": vision.integer("image_size", 224),
+        "eps": vision.number("layer_norm_eps", 1e-6),
+        "mean": _colours(processor, "image_mean", _HALVES),
+        "deviation": _colours(processor, "image_std", _HALVES),
+    }
 
 
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,8 +172,8 @@ def _processor(folder: Path) -> Fields:
     return Fields({}, folder / _PROCESSOR_FILES[0])
 
 
-def _size(processor: Fields, name: str, otherwise: int) -> int:
-    size = processor.values.get("size")
+def _size(processor: Fields, name: str, otherwise: int, *, of: str = "size") -> int:
+    size = processor.values.get(of)
     return Fields(_said(size), processor.file).integer(name, otherwise) if isinstance(size, dict) else otherwise
 
 

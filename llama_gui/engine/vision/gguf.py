@@ -12,9 +12,10 @@ from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import AGAIN, Fields, brief_list
 from llama_gui.engine.gguf_file import GgufFile, read_header
 from llama_gui.engine.gguf_weights import GgufWeights
-from llama_gui.engine.vision.config import PixtralConfig, SiglipConfig
+from llama_gui.engine.vision.config import PixtralConfig
 from llama_gui.engine.vision.files import VisionFiles
 from llama_gui.engine.vision.pixtral_loading import pixtral_layer
+from llama_gui.engine.vision.siglip_config import Gemma3VisionConfig, Idefics3Config, Siglip
 from llama_gui.engine.vision.siglip_loading import siglip_layer
 from llama_gui.engine.weight_rows import PairedRows
 from llama_gui.errors import BrokenModelError, ModelError, UnsupportedModelError
@@ -23,6 +24,7 @@ _PIXTRAL_IMAGE = "[IMG]"
 _GEMMA_TOKENS = ("<start_of_image>", "<end_of_image>")
 _GEMMA_IMAGE = "<image_soft_token>"
 """Many files lack it, as it is in no text: there another token stands for it where only its place counts."""
+_IDEFICS_TOKENS = ("<image>", "<fake_token_around_image>")
 _KINDS = ("bf16", "f16", "f32", "q8_0")
 """Of several files with the same network the first of these is taken: images need more bits than words."""
 
@@ -64,6 +66,7 @@ _SIGLIP = {
     "v.position_embd.weight": "vision_tower.embeddings.position_embedding.weight",
     "mm.soft_emb_norm.weight": "multi_modal_projector.mm_soft_emb_norm.weight",
     "mm.input_projection.weight": "multi_modal_projector.mm_input_projection_weight",
+    "mm.model.fc.weight": "multi_modal_projector.modality_projection.proj.weight",
 }
 _LAYER = re.compile(r"v\.blk\.(0|[1-9][0-9]{0,3})\.([a-z0-9_]+)\.(weight|bias)", re.ASCII)
 _BREAK = "v.token_embd.img_break"
@@ -103,7 +106,10 @@ def _read(path: Path, tokens: Sequence[str]) -> VisionFiles | None:
     if projector == "pixtral" and _PIXTRAL_IMAGE in tokens and "mm.patch_merger.weight" in file.tensors:
         return _pixtral_files(file, tokens.index(_PIXTRAL_IMAGE))
     if projector == "gemma3" and all(token in tokens for token in _GEMMA_TOKENS):
-        return _gemma_files(file, tokens)
+        # There norms count from 0.
+        return VisionFiles(_gemma_config(file, tokens), _siglip_weights(file), row_norm_shift=0.0)
+    if projector == "idefics3" and all(token in tokens for token in _IDEFICS_TOKENS):
+        return VisionFiles(_idefics_config(file, tokens), _siglip_weights(file))
     return None
 
 
@@ -119,32 +125,51 @@ def _pixtral_files(file: GgufFile, image_token: int) -> VisionFiles:
     return VisionFiles(config, partial(_Weights, file, names, paired))
 
 
-def _gemma_files(file: GgufFile, tokens: Sequence[str]) -> VisionFiles:
+def _siglip_weights(file: GgufFile) -> Callable[[Callable[[int], None] | None], GgufWeights]:
     names = {stored: _name(stored, _SIGLIP, _SIGLIP_PARTS, siglip_layer) for stored in file.tensors}
-    # There norms count from 0.
-    return VisionFiles(_gemma_config(file, tokens), partial(_Weights, file, names, {}), row_norm_shift=0.0)
+    return partial(_Weights, file, names, {})
 
 
 def _fields(file: GgufFile) -> Fields:
     return Fields({key.removeprefix("clip.vision."): value for key, value in _plain(file.metadata).items()}, file.path)
 
 
-def _gemma_config(file: GgufFile, tokens: Sequence[str]) -> SiglipConfig:
+def _siglip(fields: Fields) -> Siglip:
+    return {
+        "hidden_size": fields.integer("embedding_length"),
+        "intermediate_size": fields.integer("feed_forward_length"),
+        "num_hidden_layers": fields.integer("block_count", most=1000),
+        "num_attention_heads": fields.integer("attention.head_count"),
+        "patch_size": fields.integer("patch_size"),
+        "image_size": fields.integer("image_size"),
+        "eps": fields.number("attention.layer_norm_epsilon", 1e-6),
+        "mean": fields.numbers("image_mean"),
+        "deviation": fields.numbers("image_std"),
+    }
+
+
+def _idefics_config(file: GgufFile, tokens: Sequence[str]) -> Idefics3Config:
     fields = _fields(file)
-    size, patch = fields.integer("image_size"), fields.integer("patch_size")
+    network = _siglip(fields)
+    return Idefics3Config(
+        **network,
+        text_size=_shape(file, "mm.model.fc.weight")[0],
+        merge=fields.integer("projector.scale_factor", 2),
+        longest_edge=fields.integer("preproc_image_size", 4 * network["image_size"]),
+        splits=True,
+        image_token_id=tokens.index(_IDEFICS_TOKENS[0]),
+    ).checked(fields)
+
+
+def _gemma_config(file: GgufFile, tokens: Sequence[str]) -> Gemma3VisionConfig:
+    fields = _fields(file)
+    network = _siglip(fields)
     begin, end = map(tokens.index, _GEMMA_TOKENS)
-    return SiglipConfig(
-        hidden_size=fields.integer("embedding_length"),
-        intermediate_size=fields.integer("feed_forward_length"),
-        num_hidden_layers=fields.integer("block_count", most=1000),
-        num_attention_heads=fields.integer("attention.head_count"),
-        patch_size=patch,
-        image_size=size,
-        eps=fields.number("attention.layer_norm_epsilon", 1e-6),
-        rows_per_side=size // patch // fields.integer("projector.scale_factor", 4),
+    patches = network["image_size"] // network["patch_size"]
+    return Gemma3VisionConfig(
+        **network,
+        rows_per_side=patches // fields.integer("projector.scale_factor", 4),
         text_size=_shape(file, "mm.input_projection.weight")[1],
-        mean=fields.numbers("image_mean"),
-        deviation=fields.numbers("image_std"),
         image_token_id=tokens.index(_GEMMA_IMAGE) if _GEMMA_IMAGE in tokens else begin,
         begin=begin,
         end=end,

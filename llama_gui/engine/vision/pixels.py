@@ -25,9 +25,10 @@ _KEPT_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class PreparedImage:
-    """An image as it is read: uint8 `pixels` ``[height, width, 3]``, of which `rows` times `columns` rows are made.
+    """An image as it is read: uint8 `pixels` ``[height, width, 3]``.
 
-    `digest`: of the file.
+    `rows` and `columns`: see `Layout`. Squares lie below each other in `pixels`, line by line, and if there are several
+    the whole image as one more behind them. `digest`: of the file.
     """
 
     digest: bytes
@@ -68,12 +69,21 @@ class ImagePreparer:
 
     def _made(self, image: Image) -> PreparedImage:
         picture = _decoded(image)
-        rows, columns, *size = self._config.grid(picture.height, picture.width, self._most_pixels)
-        if picture.size != tuple(size):
-            manner = Pillow.Resampling.BILINEAR if self._config.is_bilinear else Pillow.Resampling.BICUBIC
-            picture = picture.resize((size[0], size[1]), manner)
-        pixels = torch.from_numpy(np.array(picture))
-        return PreparedImage(image.digest, rows, columns, pixels)
+        layout = self._config.layout(picture.height, picture.width, self._most_pixels)
+        manner = Pillow.Resampling[self._config.resampling.upper()]
+        for size in layout.sizes:
+            picture = picture.resize(size, manner)  # which leaves one of that size as it is
+        pixels = np.array(picture)
+        if layout.rows * layout.columns > 1 and layout.square:
+            whole = picture.resize((layout.square, layout.square), manner)
+            pixels = np.concatenate((_squares(pixels, layout.square), np.array(whole)))
+        return PreparedImage(image.digest, layout.rows, layout.columns, torch.from_numpy(pixels))
+
+
+def _squares(pixels: np.ndarray, size: int) -> np.ndarray:
+    """The squares of `size` pixels below each other: ``[height, width, 3]`` -> ``[squares * size, size, 3]``."""
+    rows, columns = pixels.shape[0] // size, pixels.shape[1] // size
+    return pixels.reshape(rows, size, columns, size, 3).swapaxes(1, 2).reshape(-1, size, 3)
 
 
 def _decoded(image: Image) -> Pillow.Image:

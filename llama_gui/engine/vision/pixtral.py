@@ -69,7 +69,7 @@ class PixtralTower(VisionTower):
 
     def read(self, image: PreparedImage) -> Iterator[Tensor | None]:
         """See `VisionTower.read`."""
-        pixels = patches_of(image, self._config.patch_size, self._mean, self._deviation)
+        pixels = patches_of(image.pixels, self._config.patch_size, self._mean, self._deviation)
         x = self._norm(self._patches(pixels.to(self._dtype)))
         yield None
         cos, sin = self._turns(image)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.engine.vision.config import SiglipConfig, VisionConfig
+from llama_gui.engine.vision.config import Gemma3VisionConfig, Idefics3Config, VisionConfig
 from llama_gui.engine.vision.pixels import ImagePreparer, PreparedImage
 from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary import Image
@@ -57,6 +57,7 @@ class ImagePlacer:
     def __init__(self, config: VisionConfig, tokenizer: Tokenizer, preparer: ImagePreparer) -> None:
         self._config = config
         self._preparer = preparer
+        self._tokenizer = tokenizer
         self._line_ends = [found for text in LINE_ENDS if (found := tokenizer.id_of(text)) is not None]
 
     def count(self, image: Image) -> int:
@@ -72,7 +73,7 @@ class ImagePlacer:
         ids: list[int] = []
         keys: list[int] = []
         spans: list[ImageSpan] = []
-        left, place, marks = list(images), 0, 0
+        left, place, behind_last, marks = list(images), 0, 0, 0
         while place < len(token_ids):
             is_mark = token_ids[place] == self._config.mark
             marks += is_mark
@@ -83,10 +84,16 @@ class ImagePlacer:
                 continue
             image = self._preparer.prepare(left.pop(0))
             expanded, are_rows = self._expanded(image)
+            # A mark may stand behind others of its image's tokens, where all of them are there.
+            before = expanded.index(self._config.mark)
+            if place - before >= behind_last and list(token_ids[place - before :][: len(expanded)]) == expanded:
+                del ids[len(ids) - before :], keys[len(keys) - before :]
+                place += len(expanded) - before
+            else:
+                place += 1
+            behind_last = place
             first, behind = are_rows.index(True), len(are_rows) - are_rows[::-1].index(True)
             spans.append(ImageSpan(len(ids) + first, behind - first, image, self._config.is_whole))
-            is_there = list(token_ids[place : place + len(expanded)]) == expanded
-            place += len(expanded) if is_there else 1
             ids += expanded
             digest = int.from_bytes(image.digest[:_KEY_BYTES]) * _PLACES + _KEY
             keys += [digest + n if is_row else i for n, (i, is_row) in enumerate(zip(expanded, are_rows, strict=True))]
@@ -97,7 +104,16 @@ class ImagePlacer:
     def _expanded(self, image: PreparedImage) -> tuple[list[int], list[bool]]:
         """Its tokens, and in the place of which of them its rows stand."""
         config, count = self._config, image.rows * image.columns
-        if isinstance(config, SiglipConfig):
+        if isinstance(config, Idefics3Config):
+            text = self._tokenizer.token_text(config.image_token_id)
+            written = config.written(image.rows, image.columns, text)
+            ids: list[int] = []
+            for between in written.split(text):
+                ids += self._tokenizer.encode(between, add_special_tokens=False) if between else []
+                ids.append(config.image_token_id)
+            del ids[-1]
+            return ids, [token == config.image_token_id for token in ids]
+        if isinstance(config, Gemma3VisionConfig):
             ids = [config.begin, *[config.image_token_id] * count, config.end]
             return ids, [False, *[True] * count, False]
         if len(self._line_ends) < len(LINE_ENDS):

@@ -1,5 +1,6 @@
-"""SigLIP's network for images (https://arxiv.org/abs/2303.15343), and what Gemma 3 makes of its patches."""
+"""SigLIP's network for images (https://arxiv.org/abs/2303.15343), and what makes rows of its patches."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,8 +11,8 @@ from torch import Tensor
 
 from llama_gui.engine.layers import RMSNorm
 from llama_gui.engine.linear import Linear
-from llama_gui.engine.vision.config import SiglipConfig
 from llama_gui.engine.vision.pixels import PreparedImage
+from llama_gui.engine.vision.siglip_config import SiglipConfig
 from llama_gui.engine.vision.tower import VisionTower, attend_in_pieces, patches_of
 
 
@@ -39,8 +40,37 @@ class SiglipLayer:
     outer: Linear
 
 
+@dataclass(frozen=True, slots=True)
+class MeanRows:
+    """Gemma 3's: each row is the mean of a square of patches, of which there are `per_side` in either direction."""
+
+    per_side: int
+    norm: RMSNorm
+    projection: Linear
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[patches, hidden] -> [rows, text_size]``."""
+        size = math.isqrt(len(x)) // self.per_side
+        means = x.view(self.per_side, size, self.per_side, size, -1).mean((1, 3)).flatten(0, 1)
+        return self.projection(self.norm(means))
+
+
+@dataclass(frozen=True, slots=True)
+class ShuffledRows:
+    """Idefics 3's: each row is a square of `merge` x `merge` patches behind one another (pixel shuffle)."""
+
+    merge: int
+    projection: Linear
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """``[patches, hidden] -> [rows, text_size]``."""
+        side = math.isqrt(len(x)) // self.merge
+        grid = x.view(side, self.merge, side, self.merge, -1).transpose(1, 2)
+        return self.projection(grid.flatten(0, 1).flatten(1))
+
+
 class SiglipTower(VisionTower):
-    """Reads images that are squares."""
+    """Reads images that are squares, or lie in squares below each other."""
 
     def __init__(
         self,
@@ -49,22 +79,20 @@ class SiglipTower(VisionTower):
         places: Tensor,
         layers: Sequence[SiglipLayer],
         norm: LayerNorm,
-        row_norm: RMSNorm,
-        projection: Linear,
+        make_rows: MeanRows | ShuffledRows,
         attention_dtype: torch.dtype,
     ) -> None:
         """`patches`: of ``[3 * patch_size ** 2]`` colours. `places`: ``[patches, hidden]``, is added to them.
 
-        `norm`: of the patches at the end; `row_norm`: of the rows that are their means. `attention_dtype`: in which
-        patches see each other.
+        `norm`: of the patches at the end; `make_rows` of what it gives. `attention_dtype`: in which patches see each
+        other.
         """
         self._config = config
         self._patches = patches
         self._places = places
         self._layers = tuple(layers)
         self._norm = norm
-        self._row_norm = row_norm
-        self._projection = projection
+        self._make_rows = make_rows
         self._attention_dtype = attention_dtype
         colours = torch.tensor((config.mean, config.deviation), device=places.device)
         self._mean, self._deviation = colours.mul(255).unbind()
@@ -73,16 +101,20 @@ class SiglipTower(VisionTower):
     def linears(self) -> list[Linear]:
         """Every linear of it."""
         layers = [(layer.qkv, layer.out, layer.inner, layer.outer) for layer in self._layers]
-        return [self._patches, *sum(layers, ()), self._projection]
+        return [self._patches, *sum(layers, ()), self._make_rows.projection]
 
     def read(self, image: PreparedImage) -> Iterator[Tensor | None]:
         """See `VisionTower.read`."""
-        pixels = patches_of(image, self._config.patch_size, self._mean, self._deviation)
-        x = self._patches(pixels.to(self._places.dtype)) + self._places
-        yield None
-        for layer in self._layers:
-            yield from self._run(layer, x)
-        yield self._projection(self._row_norm(self._means(self._norm(x))))
+        made: list[Tensor] = []
+        for pixels in image.pixels.split(self._config.image_size):
+            patches = patches_of(pixels, self._config.patch_size, self._mean, self._deviation)
+            x = self._patches(patches.to(self._places.dtype)) + self._places
+            yield None
+            for layer in self._layers:
+                yield from self._run(layer, x)
+            made.append(self._make_rows(self._norm(x)))
+            yield None
+        yield torch.cat(made)
 
     def _run(self, layer: SiglipLayer, x: Tensor) -> Iterator[None]:
         """Change `x` ``[patches, hidden]`` to what the layer makes of it."""
@@ -96,9 +128,3 @@ class SiglipTower(VisionTower):
             return some + layer.outer(F.gelu(layer.inner(layer.mlp_norm(some)), approximate="tanh"))
 
         yield from attend_in_pieces(x, make_heads, finish, self._attention_dtype)
-
-    def _means(self, x: Tensor) -> Tensor:
-        """Of the patches in each square of them: ``[rows, hidden]``."""
-        side = self._config.rows_per_side
-        size = self._config.patches_per_side // side
-        return x.view(side, size, side, size, -1).mean((1, 3)).flatten(0, 1)

@@ -1,19 +1,20 @@
-"""A checkpoint -> SigLIP's network and Gemma 3's projection."""
+"""A checkpoint -> SigLIP's network and what makes rows of it for Gemma 3 or Idefics 3."""
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.layers import RMSNorm
-from llama_gui.engine.vision.config import SiglipConfig
-from llama_gui.engine.vision.siglip import LayerNorm, SiglipLayer, SiglipTower
+from llama_gui.engine.vision.siglip import LayerNorm, MeanRows, ShuffledRows, SiglipLayer, SiglipTower
+from llama_gui.engine.vision.siglip_config import Gemma3VisionConfig, Idefics3Config
 from llama_gui.engine.vision.weights import PROJECTOR, VisionWeights
 
 _MODEL = "vision_tower."
 _PATCHES, _PLACES = f"{_MODEL}embeddings.patch_embedding", f"{_MODEL}embeddings.position_embedding.weight"
 _NORM = f"{_MODEL}post_layernorm"
 _ROW_NORM, _PROJECTION = f"{PROJECTOR}mm_soft_emb_norm.weight", f"{PROJECTOR}mm_input_projection_weight"
+_SHUFFLED = f"{PROJECTOR}modality_projection.proj.weight"
 _QKV = ("q_proj", "k_proj", "v_proj")
 
 
-def siglip_shapes(config: SiglipConfig) -> dict[str, Shape]:
+def siglip_shapes(config: Gemma3VisionConfig | Idefics3Config) -> dict[str, Shape]:
     """The name and shape of every weight that a checkpoint holds of it."""
     hidden, inner, size = config.hidden_size, config.intermediate_size, config.patch_size
     matrices: dict[str, Shape] = {_PATCHES: (hidden, 3, size, size)}
@@ -27,9 +28,9 @@ def siglip_shapes(config: SiglipConfig) -> dict[str, Shape]:
     shapes |= {f"{name}.bias": shape[:1] for name, shape in matrices.items()}
     shapes |= {f"{name}.{part}": (hidden,) for name in norms for part in ("weight", "bias")}
     shapes[_PLACES] = (config.patches_per_side**2, hidden)
-    shapes[_ROW_NORM] = (hidden,)
-    shapes[_PROJECTION] = (hidden, config.text_size)
-    return shapes
+    if isinstance(config, Idefics3Config):
+        return shapes | {_SHUFFLED: (config.text_size, hidden * config.merge**2)}
+    return shapes | {_ROW_NORM: (hidden,), _PROJECTION: (hidden, config.text_size)}
 
 
 def siglip_layer(number: int) -> str:
@@ -37,7 +38,7 @@ def siglip_layer(number: int) -> str:
     return f"{_MODEL}encoder.layers.{number}."
 
 
-def load_siglip(config: SiglipConfig, weights: VisionWeights) -> SiglipTower:
+def load_siglip(config: Gemma3VisionConfig | Idefics3Config, weights: VisionWeights) -> SiglipTower:
     """Read it, a layer at a time; raises what reading a weight raises."""
 
     def norm(name: str) -> LayerNorm:
@@ -54,13 +55,21 @@ def load_siglip(config: SiglipConfig, weights: VisionWeights) -> SiglipTower:
             weights.linear(f"{prefix}mlp.", ("fc2",), has_bias=True),
         )
 
+    make_rows = (
+        ShuffledRows(config.merge, weights.linear("", (_SHUFFLED.removesuffix(".weight"),)))
+        if isinstance(config, Idefics3Config)
+        else MeanRows(
+            config.rows_per_side,
+            RMSNorm(weights.plain(_ROW_NORM) + weights.row_norm_shift, config.eps),
+            weights.turned(_PROJECTION),
+        )
+    )
     return SiglipTower(
         config,
         weights.patches(f"{_PATCHES}.weight", f"{_PATCHES}.bias"),
         weights.plain(_PLACES),
         [layer(number) for number in range(config.num_hidden_layers)],
         norm(_NORM),
-        RMSNorm(weights.plain(_ROW_NORM) + weights.row_norm_shift, config.eps),
-        weights.turned(_PROJECTION),
+        make_rows,
         weights.attention_dtype,
     )

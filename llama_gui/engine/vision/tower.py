@@ -69,11 +69,11 @@ def attend_in_pieces(
         yield None
 
 
-def patches_of(image: PreparedImage, size: int, mean: Tensor, deviation: Tensor) -> Tensor:
-    """The pixels of each patch of `size` x `size`, line by line: ``[patches, 3 * size * size]``, normed.
+def patches_of(pixels: Tensor, size: int, mean: Tensor, deviation: Tensor) -> Tensor:
+    """Those of each patch of `size` x `size`, line by line, normed: ``[patches, 3 * size * size]``.
 
-    `mean` and `deviation` are float32 ``[3]``, of numbers from 0 to 255.
+    `pixels` are ``[height, width, 3]``, `mean` and `deviation` are float32 ``[3]``, of numbers from 0 to 255.
     """
-    colours = (image.pixels.to(mean.device).float() - mean) / deviation
+    colours = (pixels.to(mean.device).float() - mean) / deviation
     lines = colours.unflatten(0, (-1, size)).unflatten(2, (-1, size))  # [lines, size, patches, size, 3]
     return lines.permute(0, 2, 4, 1, 3).reshape(-1, 3 * size * size)

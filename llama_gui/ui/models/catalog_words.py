@@ -10,6 +10,9 @@ from llama_gui.ui.translatable import QT_TRANSLATE_NOOP
 DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("Catalog", "The smallest that holds a conversation; quick on any computer."),
     QT_TRANSLATE_NOOP("Catalog", "Small and quick, for short texts and simple questions."),
+    QT_TRANSLATE_NOOP(
+        "Catalog", "Reads images, and is quick at it: what is to be seen, what is written there. Short answers."
+    ),
     QT_TRANSLATE_NOOP("Catalog", "Small, in many languages, with a long context; for summaries and short answers."),
     QT_TRANSLATE_NOOP("Catalog", "For folders of documents: finds their passages by meaning, too. It does not chat."),
     QT_TRANSLATE_NOOP("Catalog", "The smallest that can think before it answers; many languages."),

@@ -6,6 +6,7 @@ import pytest
 
 from tests.fakes.tiny_gemma3 import write_tiny_seeing_gemma
 from tests.fakes.tiny_pixtral import write_tiny_pixtral
+from tests.fakes.tiny_smolvlm import write_tiny_smolvlm
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +19,12 @@ def seeing_pixtral(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def seeing_gemma(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """That of another, in which the parts of an image see each other."""
     return write_tiny_seeing_gemma(tmp_path_factory.mktemp("seeing") / "gemma")
+
+
+@pytest.fixture(scope="session")
+def seeing_smolvlm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """That of a third, which reads an image in squares."""
+    return write_tiny_smolvlm(tmp_path_factory.mktemp("seeing") / "smolvlm")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
 from tests.fakes.tiny_gemma3 import IMAGE as SOFT
 from tests.fakes.tiny_gemma3 import gemma_as_gguf
 from tests.fakes.tiny_pixtral import as_gguf, picture, write_tiny_pixtral
+from tests.fakes.tiny_smolvlm import smolvlm_as_gguf
 
 ASKED = GenerateRequest(
     messages=[Message("user", "What?", images=[picture(90, 50, 1)])],
@@ -95,6 +96,15 @@ def test_gemma_is_the_folders_model(load: Any, seeing_gemma: Path, tmp_path: Pat
     engine, whole = load(folder=file, dtype="float32"), load(folder=seeing_gemma, dtype="float32")
     assert engine.info.reads_images
     assert (engine.tokenizer.id_of(SOFT) is not None) == has_soft_token
+    ours, theirs = engine.generate(ASKED), whole.generate(ASKED)
+    assert ours.usage.prompt_tokens == theirs.usage.prompt_tokens
+    assert ours.token_ids == theirs.token_ids
+
+
+def test_smolvlm_is_the_folders_model(load: Any, seeing_smolvlm: Path, tmp_path: Path):
+    file = smolvlm_as_gguf(seeing_smolvlm, tmp_path / "gguf")
+    engine, whole = load(folder=file, dtype="float32"), load(folder=seeing_smolvlm, dtype="float32")
+    assert engine.info.reads_images
     ours, theirs = engine.generate(ASKED), whole.generate(ASKED)
     assert ours.usage.prompt_tokens == theirs.usage.prompt_tokens
     assert ours.token_ids == theirs.token_ids

@@ -19,20 +19,25 @@ from tests.fakes.tiny_pixtral import IMAGE, picture
 
 RED, BLUE = picture(60, 40, 1), picture(80, 90, 2, "JPEG")
 GREEDY = SamplingParams(temperature=0)
-TOWERS = {"pixtral": pixtral.PixtralTower, "gemma": siglip.SiglipTower}
-COUNTS = {"pixtral": 3 * 6 + 7 * 7, "gemma": 2 * (16 + 2 + 2)}
-"""Tokens of `RED` and `BLUE`: 60 x 40 and 80 x 90 pixels with a token behind each line, or 16 rows between two, and two
-breaks."""
+TOWERS = {"pixtral": pixtral.PixtralTower, "gemma": siglip.SiglipTower, "smolvlm": siglip.SiglipTower}
+COUNTS = {
+    "pixtral": 3 * 6 + 7 * 7,
+    "gemma": 2 * (16 + 2 + 2),
+    "smolvlm": (12 * 6 + 4 + 7) + (16 * 6 + 5 + 7) - 1,
+}
+"""Tokens of `RED` and `BLUE`: 60 x 40 and 80 x 90 pixels with a token behind each line; 16 rows between two, and two
+breaks; or 4 rows behind two tokens in each of 3 x 4 and 4 x 4 squares, a line end behind each line of them and one more,
+all of it between three tokens, and no blank in front of the first."""
 
 
-@pytest.fixture(params=["pixtral", "gemma"])
+@pytest.fixture(params=["pixtral", "gemma", "smolvlm"])
 def kind(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
 @pytest.fixture
 def seeing(kind: str, request: pytest.FixtureRequest) -> Path:
-    return request.getfixturevalue({"pixtral": "seeing_pixtral", "gemma": "seeing_gemma"}[kind])
+    return request.getfixturevalue(f"seeing_{kind}")
 
 
 @pytest.fixture
@@ -222,7 +227,7 @@ def test_a_processor_and_penalties_see_tokens_only(load: Any, seeing: Path, kind
     result = engine.generate(ask(RED, sampling=strict, logits_processor=process))
     assert result.finish_reason == "length"
     assert max(seen) < engine.vocab_size
-    assert seen.count(engine.tokenizer.id_of({"pixtral": IMAGE, "gemma": SOFT}[kind])) >= 9
+    assert seen.count(engine.tokenizer.id_of({"pixtral": IMAGE, "gemma": SOFT, "smolvlm": "<image>"}[kind])) >= 9
 
 
 def test_probabilities_of_a_prompt_with_images(load: Any, seeing: Path, kind: str):
@@ -242,13 +247,11 @@ def test_the_meter_counts_images(load: Any, seeing: Path, kind: str):
     engine: Engine = load(folder=seeing)
     tokens = engine.measure(ask(RED, BLUE)).tokens
     assert tokens == engine.generate(ask(RED, BLUE)).usage.prompt_tokens
-    assert (
-        tokens - engine.measure(ask()).tokens == COUNTS[kind]
-    )  # 40 x 60 and 90 x 80 pixels, and a break for each line
+    assert tokens - engine.measure(ask()).tokens == COUNTS[kind]
 
 
 def test_old_turns_are_left_out_with_their_images(load: Any, seeing: Path, kind: str):
-    engine: Engine = load(folder=seeing, max_context={"pixtral": 256, "gemma": 160}[kind])
+    engine: Engine = load(folder=seeing, max_context={"pixtral": 256, "gemma": 160, "smolvlm": 300}[kind])
     turns = [Message("user", f"{n}?", images=[BLUE]) if n % 2 == 0 else Message("assistant", "Yes.") for n in range(9)]
     result = engine.generate(GenerateRequest(messages=turns, max_tokens=8, sampling=GREEDY))
     assert 0 < result.dropped_messages < 8
@@ -260,7 +263,7 @@ def test_old_turns_are_left_out_with_their_images(load: Any, seeing: Path, kind:
 
 def test_words_that_look_like_image_tokens_are_words(load: Any, seeing: Path):
     engine: Engine = load(folder=seeing)
-    plain, odd = engine.measure(ask(RED)).tokens, f"{IMAGE}[IMG_END]{BEGIN}{SOFT}\U0010ffff What is it?"
+    plain, odd = engine.measure(ask(RED)).tokens, f"{IMAGE}[IMG_END]{BEGIN}{SOFT}<image>\U0010ffff What is it?"
     assert engine.generate(ask(RED, text=odd)).finish_reason == "length"
     assert engine.measure(ask(RED, text=odd)).tokens > plain + 8
     assert engine.generate(ask(text=odd)).finish_reason == "length"
