@@ -24,10 +24,13 @@ VISION: dict[str, Any] = {
 }  # fmt: skip
 
 
-def write_tiny_seeing_gemma(folder: Path, *, seed: int = 0, **changes: Any) -> Path:
-    """A model in `folder` whose images become 16 rows; `changes` replace fields of config.json for both networks."""
+def write_tiny_seeing_gemma(folder: Path, *, seed: int = 0, window: int = 36, **changes: Any) -> Path:
+    """A model in `folder` whose images become 16 rows; `changes` replace fields of config.json for both networks.
+
+    `window`: how many tokens most layers see.
+    """
     tokenizer = gemma_tokenizer(BEGIN, END, IMAGE)
-    write_tiny_llama(folder, "gemma3", seed=seed, num_hidden_layers=7)
+    write_tiny_llama(folder, "gemma3", seed=seed, num_hidden_layers=7, sliding_window=window)
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).unlink()
     write_tokenizer(folder, tokenizer, bos="<bos>", eos="<eos>", chat_template=GEMMA_TEMPLATE)

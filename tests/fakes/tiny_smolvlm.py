@@ -62,9 +62,10 @@ def write_tiny_smolvlm(
     if kind == "idefics3":  # as transformers wrote it then
         values["vision_config"]["model_type"] = "idefics3"
     (folder / "config.json").write_text(json.dumps(values), encoding="utf-8")
+    square = values["vision_config"]["image_size"]
     processor = {
         "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5], "image_processor_type": "Idefics3ImageProcessor",
-        "size": {"longest_edge": 112}, "max_image_size": {"longest_edge": 28}, "do_image_splitting": splits,
+        "size": {"longest_edge": 4 * square}, "max_image_size": {"longest_edge": square}, "do_image_splitting": splits,
         "do_convert_rgb": True, "do_normalize": True, "do_pad": True, "do_rescale": True, "do_resize": True,
         "resample": 1, "rescale_factor": 1 / 255,
     }  # fmt: skip

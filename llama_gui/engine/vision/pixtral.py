@@ -10,6 +10,7 @@ from torch import Tensor
 from llama_gui.engine.layers import RMSNorm
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.rotary import rotate
+from llama_gui.engine.vision.attention import Held, PatchAttention
 from llama_gui.engine.vision.config import PixtralConfig
 from llama_gui.engine.vision.pixels import PreparedImage
 from llama_gui.engine.vision.tower import PIECE, VisionTower, attend_in_pieces, patches_of
@@ -47,15 +48,15 @@ class PixtralTower(VisionTower):
         norm: RMSNorm,
         layers: Sequence[PixtralLayer],
         projector: Projector,
-        attention_dtype: torch.dtype,
+        attention: PatchAttention,
     ) -> None:
-        """`patches`: of ``[3 * patch_size ** 2]`` colours. `attention_dtype`: in which patches see each other."""
+        """`patches`: of ``[3 * patch_size ** 2]`` colours."""
         self._config = config
         self._patches = patches
         self._norm = norm
         self._layers = tuple(layers)
         self._projector = projector
-        self._attention_dtype = attention_dtype
+        self._attention = attention
         self._dtype, self._device = norm.dtype, norm.weight.device
         colours = torch.tensor((config.mean, config.deviation), device=self._device)
         self._mean, self._deviation = colours.mul(255).unbind()
@@ -73,8 +74,9 @@ class PixtralTower(VisionTower):
         x = self._norm(self._patches(pixels.to(self._dtype)))
         yield None
         cos, sin = self._turns(image)
+        held = self._attention.hold(len(x), self._config.num_attention_heads, self._config.head_dim, x.device)
         for layer in self._layers:
-            yield from self._run(layer, x, cos, sin)
+            yield from self._run(layer, x, held, cos, sin)
         made: list[Tensor] = []
         for part in self._merged(x, image).split(PIECE):
             made.append(self._projected(part))
@@ -96,7 +98,7 @@ class PixtralTower(VisionTower):
         cos, sin = angles.cos(), angles.sin()
         return torch.cat((cos, cos), 1).unsqueeze(1), torch.cat((-sin, sin), 1).unsqueeze(1)
 
-    def _run(self, layer: PixtralLayer, x: Tensor, cos: Tensor, sin: Tensor) -> Iterator[None]:
+    def _run(self, layer: PixtralLayer, x: Tensor, held: Held, cos: Tensor, sin: Tensor) -> Iterator[None]:
         """Change `x` ``[patches, hidden]`` to what the layer makes of it."""
         heads, dim = self._config.num_attention_heads, self._config.head_dim
 
@@ -110,7 +112,7 @@ class PixtralTower(VisionTower):
             gate = F.silu(gate) if self._config.activation == "silu" else F.gelu(gate)
             return some + layer.down(gate * up)
 
-        yield from attend_in_pieces(x, make_heads, finish, self._attention_dtype)
+        yield from attend_in_pieces(x, make_heads, finish, held)
 
     def _merged(self, x: Tensor, image: PreparedImage) -> Tensor:
         """The patches of each row behind one another, number by number: ``[rows, hidden * merge ** 2]``."""

@@ -62,5 +62,5 @@ def load_pixtral(config: PixtralConfig, weights: VisionWeights) -> PixtralTower:
         RMSNorm(weights.plain(_NORM), _EPS),
         [layer(number) for number in range(config.num_hidden_layers)],
         projector,
-        weights.attention_dtype,
+        weights.attention,
     )

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from llama_gui.engine.layers import RMSNorm
 from llama_gui.engine.linear import Linear
+from llama_gui.engine.vision.attention import Held, PatchAttention
 from llama_gui.engine.vision.pixels import PreparedImage
 from llama_gui.engine.vision.siglip_config import SiglipConfig
 from llama_gui.engine.vision.tower import VisionTower, attend_in_pieces, patches_of
@@ -80,12 +81,11 @@ class SiglipTower(VisionTower):
         layers: Sequence[SiglipLayer],
         norm: LayerNorm,
         make_rows: MeanRows | ShuffledRows,
-        attention_dtype: torch.dtype,
+        attention: PatchAttention,
     ) -> None:
         """`patches`: of ``[3 * patch_size ** 2]`` colours. `places`: ``[patches, hidden]``, is added to them.
 
-        `norm`: of the patches at the end; `make_rows` of what it gives. `attention_dtype`: in which patches see each
-        other.
+        `norm`: of the patches at the end; `make_rows` of what it gives.
         """
         self._config = config
         self._patches = patches
@@ -93,7 +93,7 @@ class SiglipTower(VisionTower):
         self._layers = tuple(layers)
         self._norm = norm
         self._make_rows = make_rows
-        self._attention_dtype = attention_dtype
+        self._attention = attention
         colours = torch.tensor((config.mean, config.deviation), device=places.device)
         self._mean, self._deviation = colours.mul(255).unbind()
 
@@ -106,17 +106,19 @@ class SiglipTower(VisionTower):
     def read(self, image: PreparedImage) -> Iterator[Tensor | None]:
         """See `VisionTower.read`."""
         made: list[Tensor] = []
+        config, device = self._config, self._places.device
+        held = self._attention.hold(len(self._places), config.num_attention_heads, config.head_dim, device)
         for pixels in image.pixels.split(self._config.image_size):
             patches = patches_of(pixels, self._config.patch_size, self._mean, self._deviation)
             x = self._patches(patches.to(self._places.dtype)) + self._places
             yield None
             for layer in self._layers:
-                yield from self._run(layer, x)
+                yield from self._run(layer, x, held)
             made.append(self._make_rows(self._norm(x)))
             yield None
         yield torch.cat(made)
 
-    def _run(self, layer: SiglipLayer, x: Tensor) -> Iterator[None]:
+    def _run(self, layer: SiglipLayer, x: Tensor, held: Held) -> Iterator[None]:
         """Change `x` ``[patches, hidden]`` to what the layer makes of it."""
         heads, dim = self._config.num_attention_heads, self._config.head_dim
 
@@ -127,4 +129,4 @@ class SiglipTower(VisionTower):
             some = some + layer.out(seen)
             return some + layer.outer(F.gelu(layer.inner(layer.mlp_norm(some)), approximate="tanh"))
 
-        yield from attend_in_pieces(x, make_heads, finish, self._attention_dtype)
+        yield from attend_in_pieces(x, make_heads, finish, held)

@@ -71,5 +71,5 @@ def load_siglip(config: Gemma3VisionConfig | Idefics3Config, weights: VisionWeig
         [layer(number) for number in range(config.num_hidden_layers)],
         norm(_NORM),
         make_rows,
-        weights.attention_dtype,
+        weights.attention,
     )

@@ -3,11 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 
-import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.linear import Linear
+from llama_gui.engine.vision.attention import Held
 from llama_gui.engine.vision.pixels import PreparedImage
 
 PIECE = 128
@@ -46,26 +45,19 @@ def attend_in_pieces(
     x: Tensor,
     make_heads: Callable[[Tensor, slice], Tensor],
     finish: Callable[[Tensor, Tensor], Tensor],
-    dtype: torch.dtype,
+    held: Held,
 ) -> Iterator[None]:
     """A layer in which all of `x` ``[patches, hidden]`` see each other; it is changed in place.
 
-    `make_heads`: of some patches queries, keys and values ``[3, patches, heads, head_dim]``, which are held in `dtype`.
-    `finish`: what becomes of some patches, and of what they have seen ``[patches, heads * head_dim]``.
+    `make_heads`: of some patches queries, keys and values ``[3, patches, heads, head_dim]``. `finish`: what becomes of
+    some patches, and of what they have seen ``[patches, heads * head_dim]``.
     """
-    pieces = [slice(start, start + PIECE) for start in range(0, len(x), PIECE)]
-    held: Tensor | None = None
+    pieces = [slice(start, min(start + PIECE, len(x))) for start in range(0, len(x), PIECE)]
     for piece in pieces:
-        made = make_heads(x[piece], piece).transpose(1, 2)
-        if held is None:
-            held = made.new_empty(3, made.shape[1], len(x), made.shape[3], dtype=dtype)
-        held[:, :, piece] = made
+        held.keep(piece, make_heads(x[piece], piece))
         yield None
-    assert held is not None
-    queries, keys, values = (one.unsqueeze(0) for one in held)
     for piece in pieces:
-        seen = F.scaled_dot_product_attention(queries[:, :, piece], keys, values)
-        x[piece] = finish(x[piece], seen[0].transpose(0, 1).flatten(1).to(x.dtype))
+        x[piece] = finish(x[piece], held.see(piece).to(x.dtype))
         yield None
 
 

@@ -10,6 +10,7 @@ from llama_gui.engine.device import Precision, has_native_bfloat16
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.linear import Linear, LinearFactory
 from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.vision.attention import NativeAttention, PatchAttention, TorchAttention
 
 PROJECTOR = "multi_modal_projector."
 """How the names of weights begin that make rows of the text network."""
@@ -40,15 +41,21 @@ class VisionWeights:
         self._shapes = shapes
         self._precision = precision
         self._device = device
+        self._kernels = kernels
         self._linear = LinearFactory(precision, device, notes=notes, kernels=kernels)
         self.row_norm_shift = row_norm_shift
         checkpoint.check(shapes)
 
     @property
-    def attention_dtype(self) -> torch.dtype:
-        """In which patches see each other: half precision where that is fast."""
+    def attention(self) -> PatchAttention:
+        """How patches see each other: in half precision where that is fast."""
+        precision, kernels = self._precision, self._kernels
+        if precision.table_dtype != torch.bfloat16:
+            return TorchAttention(precision.dtype)
+        if kernels is not None and self._device.type == "cpu" and NativeAttention.serves(kernels, precision.dtype):
+            return NativeAttention(kernels)
         has_halves = self._device.type != "cpu" or has_native_bfloat16()
-        return torch.bfloat16 if self._precision.table_dtype == torch.bfloat16 and has_halves else self._precision.dtype
+        return TorchAttention(torch.bfloat16 if has_halves else precision.dtype)
 
     def plain(self, name: str) -> Tensor:
         """A weight that multiplies or adds number by number."""

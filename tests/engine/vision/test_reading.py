@@ -26,8 +26,8 @@ COUNTS = {
     "smolvlm": (12 * 6 + 4 + 7) + (16 * 6 + 5 + 7) - 1,
 }
 """Tokens of `RED` and `BLUE`: 60 x 40 and 80 x 90 pixels with a token behind each line; 16 rows between two, and two
-breaks; or 4 rows behind two tokens in each of 3 x 4 and 4 x 4 squares, a line end behind each line of them and one more,
-all of it between three tokens, and no blank in front of the first."""
+breaks; or 4 rows behind two tokens in each of 3 x 4 and 4 x 4 squares, a line end behind each line of them and one
+more, all of it between three tokens, and no blank in front of the first."""
 
 
 @pytest.fixture(params=["pixtral", "gemma", "smolvlm"])

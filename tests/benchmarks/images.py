@@ -1,0 +1,134 @@
+"""How long reading an image takes, beside transformers: random weights in the shapes of real networks, in turn.
+
+    .venv/bin/python -m tests.benchmarks.images
+    .venv/bin/python -m tests.benchmarks.images --networks smolvlm --sizes 1024 --rounds 5
+
+Seconds, medians over the rounds, each with another image. Both read as many pixels: ours limits them on a CPU, and
+transformers is told the same limit. The network for text is a tiny one.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import torch
+from PIL import Image as Pillow
+
+from llama_gui.engine import Engine, GenerateRequest, Image, Message
+from llama_gui.engine.device import physical_cores
+from tests.fakes.tiny_gemma3 import write_tiny_seeing_gemma
+from tests.fakes.tiny_pixtral import picture, write_tiny_pixtral
+from tests.fakes.tiny_smolvlm import write_tiny_smolvlm
+
+Network = Literal["smolvlm", "gemma3", "pixtral"]
+Read = Callable[[Image], None]
+
+_SMOLVLM = {
+    "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12,
+    "image_size": 512, "patch_size": 16,
+}  # fmt: skip
+_GEMMA = {
+    "model_type": "siglip_vision_model", "hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27,
+    "num_attention_heads": 16, "image_size": 896, "patch_size": 14, "vision_use_head": False,
+}  # fmt: skip
+_PIXTRAL = {
+    "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "head_dim": 64,
+    "image_size": 1540, "patch_size": 14,
+}  # fmt: skip
+_EDGE = 1024
+"""What ours reads at most on a CPU, in either direction."""
+
+
+def write(folder: Path, network: Network) -> Path:
+    """A model with that network, in `folder`."""
+    size: dict[str, Any] = {"size": {"longest_edge": _EDGE}}
+    match network:
+        case "smolvlm":
+            write_tiny_smolvlm(folder, **_SMOLVLM)
+        case "gemma3":
+            write_tiny_seeing_gemma(folder, window=512, vision_config=_GEMMA, mm_tokens_per_image=256)
+            size = {"size": {"height": 896, "width": 896}}
+        case "pixtral":
+            write_tiny_pixtral(folder, **_PIXTRAL)
+            size["patch_size"] = {"height": 14, "width": 14}
+    file = folder / "preprocessor_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | size), encoding="utf-8")
+    return folder
+
+
+def ours(folder: Path, dtype: str) -> Read:
+    """Our engine, with the one token that it writes then."""
+    engine = Engine.load(folder, dtype=dtype, threads=physical_cores())  # as for any real network for text
+    engine.settle()
+
+    def read(image: Image) -> None:
+        engine.generate(GenerateRequest(messages=[Message("user", "?", images=[image])], max_tokens=1))
+
+    return read
+
+
+def transformers(folder: Path, network: Network) -> Read:
+    """In bfloat16: its processor for pixels, and the rows that the network for text would get."""
+    from transformers import AutoModelForImageTextToText
+    from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
+    from transformers.models.pixtral.image_processing_pil_pixtral import PixtralImageProcessorPil
+    from transformers.models.smolvlm.image_processing_pil_smolvlm import SmolVLMImageProcessorPil
+
+    kinds = {
+        "smolvlm": SmolVLMImageProcessorPil,
+        "gemma3": Gemma3ImageProcessorPil,
+        "pixtral": PixtralImageProcessorPil,
+    }
+    processor = kinds[network].from_pretrained(folder)
+    model = AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.bfloat16).eval()
+    options: dict[str, Any] = {"patch_size": {"height": 28, "width": 28}} if network == "pixtral" else {}
+
+    @torch.inference_mode()
+    def read(image: Image) -> None:
+        made = processor([[Pillow.open(BytesIO(image.data))]], return_tensors="pt", **options)
+        names = {"pixel_values", "image_sizes"} & set(made)
+        model.model.get_image_features(**{name: made[name] for name in names})
+
+    return read
+
+
+def seconds(read: Read, image: Image) -> float:
+    """How long that takes."""
+    begin = time.perf_counter()
+    read(image)
+    return time.perf_counter() - begin
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", default=",".join(get_args(Network)))
+    parser.add_argument("--sizes", default="512,1024", help="pixels in either direction")
+    parser.add_argument("--dtype", default="bfloat16")
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    print("| network | image | ours, s | transformers, s | ratio |\n| --- | --- | --- | --- | --- |")
+    for network in arguments.networks.split(","):
+        with tempfile.TemporaryDirectory() as folder:
+            write(Path(folder), network)
+            readers = (ours(Path(folder), arguments.dtype), transformers(Path(folder), network))
+            for size in map(int, arguments.sizes.split(",")):
+                taken: tuple[list[float], list[float]] = ([], [])
+                for number in range(arguments.rounds):
+                    image = picture(size, size, number, "JPEG")
+                    for read, times in zip(readers, taken, strict=True):
+                        times.append(seconds(read, image))
+                mine, theirs = map(statistics.median, taken)
+                print(
+                    f"| {network} | {size} x {size} | {mine:.2f} | {theirs:.2f} | {theirs / mine:.2f} x |", flush=True
+                )
+
+
+if __name__ == "__main__":
+    main()
