@@ -123,11 +123,13 @@ class ChatTemplate:
 
     @classmethod
     def load(cls, folder: Path, tokenizer: Tokenizer, image_text: str = "") -> "ChatTemplate | None":
-        """chat_template.jinja, or what tokenizer_config.json holds; None when the model has none.
+        """chat_template.jinja, or what tokenizer_config.json holds, or chat_template.json; None when there is none.
+
+        The last is where models that read images had theirs for a while, some of them nowhere else.
 
         Raises:
             ChatTemplateError: it cannot be read or parsed.
-            BrokenModelError: tokenizer_config.json is damaged.
+            BrokenModelError: one of the other two is damaged.
         """
         file = folder / "chat_template.jinja"
         if file.exists():
@@ -141,10 +143,13 @@ class ChatTemplate:
                     f"{file} is empty. Download the file again, or delete it if the model has no chat template."
                 )
             return cls(source, file, tokenizer, image_text=image_text)
-        file = folder / "tokenizer_config.json"
-        named = _named_templates(read_json(file).get("chat_template"), file) if file.exists() else {}
-        source = named.get("default", next(iter(named.values()), ""))
-        return cls(source, file, tokenizer, named.get("tool_use"), image_text) if source.strip() else None
+        for name in ("tokenizer_config.json", "chat_template.json"):
+            file = folder / name
+            named = _named_templates(read_json(file).get("chat_template"), file) if file.exists() else {}
+            source = named.get("default", next(iter(named.values()), ""))
+            if source.strip():
+                return cls(source, file, tokenizer, named.get("tool_use"), image_text)
+        return None
 
     def render(
         self,

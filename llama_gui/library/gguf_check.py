@@ -2,6 +2,7 @@
 
 import struct
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -94,11 +95,13 @@ def gguf_architecture(file: Path) -> str:
 def gguf_pooling(file: Path) -> int:
     """How a GGUF file makes vectors of texts, as its first fields tell; 0: it writes. Raises what is above."""
     head = _head(file)
-    name = f"{_text_in(head, 'general.architecture')}.pooling_type"
-    try:
-        return _Fields(head, len(head)).number(name.encode())
-    except _NOT_THERE:
-        return 0
+    return _number_in(head, f"{_text_in(head, 'general.architecture')}.pooling_type")
+
+
+def gguf_fields(file: Path, texts: Sequence[str] = (), numbers: Sequence[str] = ()) -> dict[str, str | int]:
+    """What the first bytes of a GGUF file say under these names; "" and 0: nothing. Raises what is above."""
+    head = _head(file)
+    return {name: _text_in(head, name) for name in texts} | {name: _number_in(head, name) for name in numbers}
 
 
 def _head(file: Path) -> bytes:
@@ -114,6 +117,13 @@ def _text_in(head: bytes, name: str) -> str:
         return _Fields(head, len(head)).text(name.encode())
     except _NOT_THERE:
         return ""
+
+
+def _number_in(head: bytes, name: str) -> int:
+    try:
+        return _Fields(head, len(head)).number(name.encode())
+    except _NOT_THERE:
+        return 0
 
 
 def _promised_end(stream: BinaryIO, size: int) -> int:

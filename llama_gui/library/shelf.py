@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
 from llama_gui.library.gguf_check import check_gguf, gguf_architecture, gguf_pooling
 from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS, repository_name
+from llama_gui.library.sight import folder_reads_images, gguf_reads_images
 from llama_gui.library.sizes import in_words
 from llama_gui.paths import as_unicode
 from llama_gui.vocabulary import ModelEntry
@@ -97,7 +98,9 @@ def _described(path: Path, check: CheckGguf) -> ModelEntry:
         _check_weights(folder)
         embeds = _pooling(folder)
         runs = embeds is None or _embeds_here(folder, embeds)
-        return ModelEntry(_name(folder), str(folder), _size(folder), embeds=embeds is not None, runs=runs)
+        sees = folder_reads_images(_read_json(folder / _CONFIG))
+        size, is_for_vectors = _size(folder), embeds is not None
+        return ModelEntry(_name(folder), str(folder), size, embeds=is_for_vectors, runs=runs, reads_images=sees)
     except OSError as error:
         raise BrokenModelError(f"The folder {asked} cannot be read: {error.strerror or error}.") from error
 
@@ -110,7 +113,8 @@ def _describe_gguf(file: Path, check: CheckGguf) -> ModelEntry:
     check(file)
     pooling = gguf_pooling(file)
     runs = not pooling or (pooling == _LAST_IN_GGUF and _runs(file))
-    return ModelEntry(_name(file), str(file), file.stat().st_size, embeds=bool(pooling), runs=runs)
+    size, sees = file.stat().st_size, gguf_reads_images(file)
+    return ModelEntry(_name(file), str(file), size, embeds=bool(pooling), runs=runs, reads_images=sees)
 
 
 def _pooling(folder: Path) -> Path | None:

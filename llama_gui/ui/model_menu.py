@@ -61,7 +61,8 @@ class ModelMenu(QMenu):
         size = f"  ·  {size_text(entry.size)}" if entry.size else ""
         font = frame_font(FRAME_PX)
         name = QFontMetrics(font).elidedText(entry.name, Qt.TextElideMode.ElideMiddle, _NAME_WIDTH)
-        action = self.addAction(plain_action(f"{name}{size}"))
+        sees = "  ·  " + self.tr("reads images") if entry.reads_images else ""
+        action = self.addAction(plain_action(f"{name}{size}{sees}"))
         action.setFont(font)
         theme = theme_of(self)
         if is_current:

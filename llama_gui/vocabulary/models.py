@@ -23,6 +23,7 @@ class ModelEntry:
 
     On somebody else's server: `path` is ``endpoint#model``, `endpoint` the server's name, and the size 0. `embeds`: it
     turns texts into vectors, so nobody can chat with it. `runs`: False where small files tell that it does not here.
+    `reads_images`: as far as small files tell.
     """
 
     name: str
@@ -32,6 +33,7 @@ class ModelEntry:
     endpoint: str = ""
     embeds: bool = False
     runs: bool = True
+    reads_images: bool = False
 
     @property
     def key(self) -> str:

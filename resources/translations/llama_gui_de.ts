@@ -1649,6 +1649,10 @@
 <context>
     <name>ModelMenu</name>
     <message>
+        <source>reads images</source>
+        <translation>liest Bilder</translation>
+    </message>
+    <message>
         <source>Type to filter</source>
         <translation>Tippen zum Filtern</translation>
     </message>
@@ -2028,6 +2032,10 @@
     <message>
         <source>Original weights</source>
         <translation>Ursprüngliche Gewichte</translation>
+    </message>
+    <message>
+        <source>reads images</source>
+        <translation>liest Bilder</translation>
     </message>
     <message>
         <source>for embeddings</source>

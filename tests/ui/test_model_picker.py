@@ -48,6 +48,13 @@ def test_models_are_offered_by_where_they_are(picker, qtbot):
         assert chosen.args == [key]
 
 
+def test_models_that_read_images_say_so(qtbot, icons):
+    picker = ModelPicker(icons)
+    picker.offer(lambda: [ModelEntry("SmolVLM", "/m/v", 10**9, reads_images=True)])
+    qtbot.addWidget(picker)
+    assert texts(picker.make_menu())[0] == "SmolVLM  ·  1.0 GB  ·  reads images"
+
+
 def test_without_remote_servers_there_are_no_headings(qtbot, icons):
     picker = ModelPicker(icons)
     picker.offer(lambda: ENTRIES[:2])

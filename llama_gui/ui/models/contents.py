@@ -206,6 +206,7 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
     facts = [size_words(entry.size)]
     facts += [_FP8] if item.shape and item.shape.is_fp8 else []
     facts += [translate("Models", "for embeddings")] if entry.embeds else []
+    facts += [translate("Models", "reads images")] if entry.reads_images else []
     facts += [translate("Models", "comes with llama-gui")] if entry.is_starter else []
     facts += [item.keeper] if item.keeper else []
     facts += [translate("Models", "last used {}").format(used)] if used else []

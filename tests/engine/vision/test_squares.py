@@ -1,5 +1,6 @@
 """Models that cut images into squares, beside transformers."""
 
+import json
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -113,3 +114,19 @@ def test_what_cannot_be_is_refused(tmp_path: Path):
     file.write_text(plain.replace('"size": {"longest_edge": 112}', '"size": {"longest_edge": 5000}'))
     with pytest.raises(BrokenModelError, match="images of 5000 pixels in squares of 28 are too large"):
         read_vision(folder)
+
+
+def test_a_template_that_only_the_processor_has(tmp_path: Path, load: Any):
+    """As in models of before 2026; it shows lists of parts only, so texts come as such."""
+    folder = write_tiny_smolvlm(tmp_path / "model")
+    file = folder / "tokenizer_config.json"
+    values = json.loads(file.read_text(encoding="utf-8"))
+    template = {"chat_template": values.pop("chat_template")}
+    file.write_text(json.dumps(values), encoding="utf-8")
+    (folder / "chat_template.json").write_text(json.dumps(template), encoding="utf-8")
+    engine: Engine = load(folder=folder)
+    assert engine.info.reads_images
+    asked = [Message("system", "Be brief."), Message("user", "Who?")]
+    ids = engine.submit(GenerateRequest(messages=asked, max_tokens=1)).answer_state.prompt_token_ids
+    text = "".join(map(engine.tokenizer.token_text, ids))
+    assert text == ("<|im_start|>System: Be brief.<end_of_utterance>\nUser: Who?<end_of_utterance>\nAssistant:")

@@ -1,0 +1,41 @@
+"""Whether a model on disk reads images, as small files and first bytes tell."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from llama_gui.errors import BrokenModelError
+from llama_gui.library.gguf_check import gguf_fields
+from llama_gui.library.plan import IMAGE_READER
+
+_NETWORKS = frozenset({"pixtral", "siglip_vision_model"})
+_FAMILIES = frozenset({"idefics3", "smolvlm"})
+_READERS = frozenset({"pixtral", "gemma3", "idefics3"})
+"""Of GGUF files that read images for others. A test keeps all three with the engine."""
+_KIND, _FORMER_KIND = "clip.projector_type", "clip.vision.projector_type"
+_WIDTH = "clip.vision.projection_dim"
+
+
+def folder_reads_images(config: object) -> bool:
+    """Whether a folder's does; `config`: what its config.json holds."""
+    if not isinstance(config, Mapping) or not isinstance(inner := config.get("vision_config"), Mapping):
+        return False
+    return inner.get("model_type") in _NETWORKS or config.get("model_type") in _FAMILIES
+
+
+def gguf_reads_images(file: Path) -> bool:
+    """Whether that of a GGUF file does, by another file beside it."""
+    readers = [path for path in file.parent.glob("*.gguf") if IMAGE_READER in path.name.lower()]
+    return any(_fits(reader, file) for reader in readers if reader.name != file.name)
+
+
+def _fits(reader: Path, file: Path) -> bool:
+    try:
+        told = gguf_fields(reader, texts=("general.architecture", _KIND, _FORMER_KIND), numbers=(_WIDTH,))
+        kind = told.get(_KIND) or told.get(_FORMER_KIND)
+        if told.get("general.architecture") != "clip" or kind not in _READERS:
+            return False
+        text = gguf_fields(file, texts=("general.architecture",))["general.architecture"]
+        width = f"{text}.embedding_length"
+        return told.get(_WIDTH, 0) in (0, gguf_fields(file, numbers=(width,)).get(width, 0))
+    except (BrokenModelError, OSError):
+        return False

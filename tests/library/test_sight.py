@@ -1,0 +1,57 @@
+"""Whether a model reads images, told by small files: what the engine finds then."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llama_gui.engine.vision.files import vision_in
+from llama_gui.library.shelf import describe
+from llama_gui.library.sight import folder_reads_images
+from tests.fakes.gguf_files import write_gguf
+from tests.fakes.tiny_gemma3 import gemma_as_gguf, write_tiny_seeing_gemma
+from tests.fakes.tiny_llama import write_tiny_llama
+from tests.fakes.tiny_pixtral import as_gguf, write_tiny_pixtral
+from tests.fakes.tiny_smolvlm import smolvlm_as_gguf, write_tiny_smolvlm
+
+WRITERS: dict[str, tuple[Any, Any]] = {
+    "pixtral": (write_tiny_pixtral, as_gguf),
+    "gemma3": (write_tiny_seeing_gemma, gemma_as_gguf),
+    "smolvlm": (write_tiny_smolvlm, smolvlm_as_gguf),
+    "idefics3": (lambda folder: write_tiny_smolvlm(folder, "idefics3"), smolvlm_as_gguf),
+}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_folders_and_files_that_do(tmp_path: Path, kind: str):
+    write, write_files = WRITERS[kind]
+    folder = write(tmp_path / "model")
+    assert vision_in(folder) is not None
+    assert describe(folder).reads_images
+    file = write_files(folder, tmp_path / "gguf")
+    assert describe(file).reads_images
+    (reader,) = file.parent.glob("mmproj*")
+    reader.write_bytes(b"GGUF" + bytes(40))
+    assert not describe(file).reads_images
+    reader.unlink()
+    assert not describe(file).reads_images
+
+
+def test_those_that_do_not(tmp_path: Path):
+    assert not describe(write_tiny_llama(tmp_path / "plain")).reads_images
+    for config in ({"vision_config": {"model_type": "qwen2_5_vl"}}, {"vision_config": None}, {}, []):
+        assert not folder_reads_images(config)
+
+
+def test_a_file_that_is_for_another_model_is_none(tmp_path: Path):
+    file = as_gguf(write_tiny_pixtral(tmp_path / "model"), tmp_path / "gguf")
+    narrow = write_tiny_llama(tmp_path / "narrow", hidden_size=32, num_attention_heads=2, num_key_value_heads=1)
+    other = write_gguf(narrow, file.parent / "other.gguf")
+    assert describe(file).reads_images
+    assert not describe(other).reads_images
+
+
+def test_one_that_reads_in_another_manner_is_none(tmp_path: Path):
+    folder = write_tiny_pixtral(tmp_path / "model")
+    file = as_gguf(folder, tmp_path / "gguf", **{"clip.projector_type": "qwen2.5vl_merger"})
+    assert not describe(file).reads_images
