@@ -11,14 +11,15 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from llama_gui.bridge.asking import AskedChat
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.frames import Frame
+from llama_gui.bridge.sight import as_seen
 from llama_gui.chats.attachments import Attachment, Draft
 from llama_gui.chats.shown_path import ShownPath
-from llama_gui.vocabulary import ChatSettings, EngineStats, ModelInfo, ToolInfo, is_remote
+from llama_gui.vocabulary import ChatSettings, EngineStats, GenerateRequest, ModelInfo, ToolInfo, is_remote
 
 PAUSE_MS = 150
 """From the first key of a message on; a key or a paste that is taken back at once costs nothing."""
 LEAST_LETTERS = 600
-"""A shorter prompt is read in a moment anyway."""
+"""A shorter prompt is read in a moment anyway, unless it has images."""
 
 
 class ReadAhead(QObject):
@@ -112,7 +113,7 @@ class ReadAhead(QObject):
         chat = AskedChat(self._path, self._settings(), self._chat_id, self._offered())
         request = chat.read_ahead(self._files)
         self._key, self._is_stale = key, False
-        if sum(len(message.content) for message in request.messages or ()) >= LEAST_LETTERS:
+        if _is_worth_it(as_seen(request, engine.info), engine.info):
             self._is_read = False
             self._ticket = self._host.submit(request, key, gives_way=True)
 
@@ -158,3 +159,10 @@ class ReadAhead(QObject):
         """Clients of our server ask the engine itself."""
         if self._ticket is not None and key == self._key and stats.running + stats.waiting > 1:
             self._host.cancel(self._ticket)
+
+
+def _is_worth_it(request: GenerateRequest, info: ModelInfo) -> bool:
+    said = request.messages or ()
+    if any(message.images for message in said):
+        return info.reads_images
+    return sum(len(message.content) for message in said) >= LEAST_LETTERS

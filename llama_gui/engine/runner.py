@@ -15,6 +15,7 @@ from llama_gui.engine.llama import Llama, PassCancelled, Segment
 from llama_gui.engine.prompt_cache import bits_of, probe_tokens
 from llama_gui.engine.ranking import RankedRow, Ranker, temperatures_on
 from llama_gui.engine.sequence import Sequence
+from llama_gui.engine.vision.looks import Looks
 from llama_gui.engine.vision.placing import ImageSpan, PlacedImages, is_key
 from llama_gui.engine.vision.tower import VisionTower
 from llama_gui.errors import EngineClosedError, GenerationError, LlamaGuiError
@@ -67,7 +68,7 @@ class Runner:
         embeds: bool = False,
         tower: VisionTower | None = None,
     ) -> None:
-        self._tower = tower
+        self._looks = None if tower is None else Looks(tower)
         self._embeds = embeds
         self._ranker = ranker
         self._loaded: Llama | None = network
@@ -88,7 +89,7 @@ class Runner:
     def close(self) -> None:
         """Release the weights, even if somebody still holds the engine."""
         self._pages.close()
-        self._loaded = self._graphs = self._tower = None
+        self._loaded = self._graphs = self._looks = None
 
     def look(self, sequence: Sequence, span: ImageSpan) -> Iterator[None]:
         """Read an image of `sequence` piece by piece, or where it was read, run it as a whole.
@@ -96,10 +97,10 @@ class Runner:
         Raises:
             EngineClosedError: the engine was closed.
         """
-        if self._tower is None or sequence.slot is None:
+        if self._looks is None or sequence.slot is None:
             raise EngineClosedError("The engine was closed.")
         if not sequence.has_seen(span):
-            for rows in self._tower.read(span.image):
+            for rows in self._looks.read(span.image):
                 if rows is not None:
                     sequence.take_image(span, rows)
                 yield None
@@ -224,9 +225,9 @@ class Runner:
 
     def _seen(self, placed: PlacedImages) -> Tensor:
         """The rows of all its images."""
-        if self._tower is None:
+        if self._looks is None:
             raise EngineClosedError("The engine was closed.")
-        return torch.cat([self._tower.rows(span.image) for span in placed.spans])
+        return torch.cat([self._looks.rows(span.image) for span in placed.spans])
 
     @torch.inference_mode()
     def identity(self, stamp: bytes) -> bytes:

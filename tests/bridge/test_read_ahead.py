@@ -8,8 +8,9 @@ from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.bridge.engine_host import EngineHost
 from llama_gui.bridge.read_ahead import LEAST_LETTERS
 from llama_gui.chats.attachments import Attachment, Draft
-from llama_gui.vocabulary import ChatSettings, GenerateRequest, LoadOptions, Message, is_remote
+from llama_gui.vocabulary import ChatSettings, GenerateRequest, Image, LoadOptions, Message, is_remote
 from tests.fakes.scripted_engine import ScriptedEngine
+from tests.fakes.tiny_pixtral import picture
 
 LONG = "word " * LEAST_LETTERS
 AHEAD = "…"
@@ -91,6 +92,19 @@ def test_files_are_read_before_the_question_is_there(qtbot: QtBot, make):
     ahead, asked = (request.messages[-1].content for request in desk.engine.requests)
     assert LONG.strip() in ahead
     assert ahead.removesuffix(AHEAD) == asked.removesuffix("why")
+
+
+@pytest.mark.parametrize("reads_images", [True, False])
+def test_an_image_is_read_before_the_question_is_there(qtbot: QtBot, make, reads_images: bool):
+    data = picture(30, 20).data
+    desk = make(reads_images=reads_images)
+    desk.session.note_draft(Draft("", (Attachment("a.png", "", len(data), image=data),)))
+    if not reads_images:
+        assert desk.nothing_is_read()
+        return
+    desk.wait_for_reading(1)
+    (ahead,) = desk.engine.requests
+    assert ahead.messages[-1] == Message("user", AHEAD, images=[Image(data)])
 
 
 def test_a_file_of_more_letters_than_the_model_reads_tokens_is_read_when_it_is_measured(qtbot: QtBot, make):

@@ -34,12 +34,6 @@ class VisionTower(ABC):
         """Bytes of its weights in memory, nearly."""
         return sum(linear.weight_bytes for linear in self.linears)
 
-    def rows(self, image: PreparedImage) -> Tensor:
-        """What `read` gives, at once."""
-        *_, rows = self.read(image)
-        assert rows is not None
-        return rows
-
 
 def attend_in_pieces(
     x: Tensor,

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,8 @@ def test_what_was_read_of_a_chat_is_not_read_again(engine: Engine, monkeypatch: 
     # Another image in the same place is another prompt, however alike its tokens are.
     other = engine.generate(ask(BLUE, BLUE, cache_key="b"))
     assert other.usage.cached_tokens < 10
+    assert len(looked) == 2, "its rows are kept"
+    engine.generate(ask(picture(30, 40, 8), picture(30, 40, 9)))
     assert len(looked) == 4
 
 
@@ -152,8 +155,36 @@ def test_reading_an_image_can_be_cancelled(load: Any, seeing: Path, monkeypatch:
         job.cancel()
         assert job.result(10).finish_reason == "cancelled"
         closing = engine.submit(ask(BLUE))
-    assert engine.generate(ask(RED)).finish_reason == "length"
+    assert engine.generate(ask(picture(60, 40, 7))).finish_reason == "length"
     closing.cancel()
+
+
+def test_what_was_read_of_an_image_serves_the_next_question(
+    load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch, tower_kind: Any
+):
+    """As when a question is sent while its image is being read ahead."""
+    monkeypatch.setattr(loop, "LOOK_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr(tower, "PIECE", 4)
+    expected = load(folder=seeing).generate(ask(RED, text="Why?"))
+    engine: Engine = load(folder=seeing)
+    pieces: list[int] = []
+    read = tower_kind.read
+
+    def counting(self: Any, image: Any) -> Any:
+        for piece in read(self, image):
+            pieces.append(1)
+            yield piece
+
+    monkeypatch.setattr(tower_kind, "read", counting)
+    engine.generate(ask(picture(60, 40, 7)))
+    whole, pieces[:] = len(pieces), []
+    first = engine.submit(ask(RED))
+    while len(pieces) < 3:
+        time.sleep(0.001)
+    first.cancel()
+    others = [engine.submit(ask(RED, text="Why?")) for _ in range(2)]
+    assert [job.result().token_ids for job in others] == [expected.token_ids] * 2
+    assert len(pieces) == whole, "each was read once"
 
 
 def test_an_engine_that_is_closed_reads_no_further(
