@@ -496,13 +496,14 @@ def _token_budget(network: Llama) -> TokenBudget:
 
 
 def _first_stats(model: LoadedModel, speculator: Speculator | None) -> EngineStats:
+    others = (model.tower, speculator.proposer if speculator else None)
     return EngineStats(
         tokens_per_second=0.0,
         batch_size=0,
         running=0,
         waiting=0,
         kv_bytes=0,
-        weight_bytes=model.network.weight_bytes + (speculator.proposer.weight_bytes if speculator else 0),
+        weight_bytes=model.network.weight_bytes + sum(other.weight_bytes for other in others if other is not None),
         dtype=model.info.dtype,
         device=model.info.device,
         threads=model.threads,

@@ -12,6 +12,8 @@ import torch
 from llama_gui.engine import AnswerState, Engine, GenerateRequest, Image, Message, SamplingParams, loop
 from llama_gui.engine.scheduler import TokenBudget
 from llama_gui.engine.vision import pixtral, siglip, tower
+from llama_gui.engine.vision.folder_config import read_vision
+from llama_gui.engine.vision.loading import vision_parameters
 from llama_gui.errors import InvalidRequestError, PromptTooLongError, UserError
 from tests.fakes.tiny_gemma3 import BEGIN
 from tests.fakes.tiny_gemma3 import IMAGE as SOFT
@@ -272,6 +274,14 @@ def test_probabilities_of_a_prompt_with_images(load: Any, seeing: Path, kind: st
         return
     whole = engine.generate(ask(RED, prompt_logprobs=1, max_tokens=1))
     assert len(whole.prompt_logprobs) == whole.usage.prompt_tokens
+
+
+def test_its_weights_are_counted(load: Any, seeing: Path):
+    config = read_vision(seeing)
+    assert config is not None
+    engine: Engine = load(folder=seeing, dtype="float32")
+    text = 4 * engine.info.parameters
+    assert engine.stats().weight_bytes > text + 0.9 * 4 * vision_parameters(config)
 
 
 def test_the_meter_counts_images(load: Any, seeing: Path, kind: str):
