@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from llama_gui.chats.attachments import read_attachment
+from llama_gui.chats.attachments import read_attachments
 from llama_gui.errors import InvalidRequestError, PromptTooLongError, UserError
 from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
@@ -56,12 +56,12 @@ def _question(words: str | None, files: Sequence[str]) -> tuple[str, list[Image]
 
     "-", or nothing at all, is standard input.
     """
-    found = [_read(file) for file in files]
+    found = [part for file in files for part in _read(file)]
     parts = [text for text, image in found if not image]
     before = "\n\n".join(part.strip("\n") for part in parts)
     images = [Image(image, len(before) + 2 * bool(before)) for _, image in found if image]
     if words == "-" or (words is None and not files):
-        parts.append(_read("-")[0])
+        parts += [text for text, _ in _read("-")]
     elif words is not None:
         parts.append(words)
     question = "\n\n".join(part.strip("\n") for part in parts)
@@ -71,17 +71,20 @@ def _question(words: str | None, files: Sequence[str]) -> tuple[str, list[Image]
     return question, images
 
 
-def _read(file: str) -> tuple[str, bytes]:
-    """A text, or an image."""
+def _read(file: str) -> list[tuple[str, bytes]]:
+    """A text, or an image, or those of the pages of a scan."""
     if file == "-":
         if sys.stdin is None or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] - it was closed
             raise InvalidRequestError("question", "missing", 'given, as in: llama-gui ask "What can you do?"')
-        return sys.stdin.read(), b""
+        return [(sys.stdin.read(), b"")]
     try:
         if Path(file).is_file():
-            read = read_attachment(Path(file))
-            return read.text, read.image
-        return Path(file).read_text(encoding="utf-8", errors="replace"), b""
+            read = read_attachments(Path(file))
+            if read.pages > len(read.files):
+                words = f"has no text, but {read.pages} pages with pictures. The first {len(read.files)} go along"
+                print(f"{file} {words} as images.", file=sys.stderr, flush=True)
+            return [(one.text, one.image) for one in read.files]
+        return [(Path(file).read_text(encoding="utf-8", errors="replace"), b"")]
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InvalidRequestError("file", file, f"one that can be read ({reason})") from error

@@ -18,7 +18,7 @@ from llama_gui.desktop import reason_for_no_window
 from llama_gui.errors import UserError
 from llama_gui.paths import find_resources
 from llama_gui.vocabulary import EFFORTS
-from tests.fakes.documents import docx, paragraph
+from tests.fakes.documents import docx, paragraph, pdf
 from tests.fakes.fp8_folders import LAYOUTS, write_fp8
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_pixtral import picture, write_tiny_pixtral
@@ -68,6 +68,12 @@ def test_an_image_comes_before_the_words_and_behind_texts(tmp_path):
     files = [str(tmp_path / "b.png"), str(text)]
     assert _question("What is it?", files) == ("Hints.\n\nWhat is it?", [replace(image, place=8)])
     assert _question(None, files[:1]) == ("", [image])
+
+
+def test_the_pages_of_a_scan_come_as_images(tmp_path, capsys):
+    text, images = _question("Who?", [str(pdf(tmp_path / "a.pdf", [""] * 11))])
+    assert (text, len(images)) == ("Who?", 10)
+    assert "has no text, but 11 pages with pictures. The first 10 go along as images." in capsys.readouterr().err
 
 
 def test_a_model_that_reads_images_is_asked_about_one(capsys, tmp_path):

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from llama_gui.bridge.repeated_save import RepeatedSave
 from llama_gui.bridge.store_lane import StoreLane
 from llama_gui.bridge.tasks import TaskLane
-from llama_gui.chats.attachments import Attachment, read_attachment
+from llama_gui.chats.attachments import Attachment, ReadFiles, read_attachments
 from llama_gui.chats.documents.kinds import ENDINGS
 from llama_gui.chats.store import ChatStore
 from llama_gui.vocabulary import IMAGE_ENDINGS
@@ -22,13 +22,15 @@ class FileReading(QObject):
     """One file that is being read."""
 
     done = Signal(object, object)
-    """Itself, and the `Attachment`."""
+    """Itself, and `ReadFiles`."""
     failed = Signal(object, str)
     """Itself, and a sentence for the user."""
 
-    def __init__(self, path: str, parent: QObject) -> None:
+    def __init__(self, path: str, parent: QObject, *, takes_scans: bool = True) -> None:
+        """`takes_scans`: see `read_attachments`."""
         super().__init__(parent)
         self._path = Path(path)
+        self._takes_scans = takes_scans
         self._cancelled = threading.Event()
         self.name = self._path.name
         self.is_document = self._path.suffix[1:].lower() in (*ENDINGS, *IMAGE_ENDINGS)
@@ -43,14 +45,16 @@ class FileReading(QObject):
         """Read it there."""
         lane.run(self._read, self._on_read, self._on_failed)
 
-    def _read(self) -> Attachment | None:
+    def _read(self) -> ReadFiles | None:
         # In the lane's thread.
-        return None if self._cancelled.is_set() else read_attachment(self._path, self._cancelled)
+        if self._cancelled.is_set():
+            return None
+        return read_attachments(self._path, self._cancelled, takes_scans=self._takes_scans)
 
     @Slot(object)
-    def _on_read(self, file: Attachment | None) -> None:
-        if file is not None and not self._cancelled.is_set():
-            self.done.emit(self, file)
+    def _on_read(self, read: ReadFiles | None) -> None:
+        if read is not None and not self._cancelled.is_set():
+            self.done.emit(self, read)
         self.deleteLater()
 
     @Slot(object)
@@ -70,9 +74,12 @@ class AttachmentReader(QObject):
         self._lanes: dict[bool, TaskLane] = {}  # for documents: True
         self._closed = False
 
-    def read(self, path: str) -> FileReading:
-        """Begin to read a file. The result is emitted by the returned object, always from the event loop."""
-        reading = FileReading(path, self)
+    def read(self, path: str, *, takes_scans: bool = True) -> FileReading:
+        """Begin to read a file. The result is emitted by the returned object, always from the event loop.
+
+        `takes_scans`: see `read_attachments`.
+        """
+        reading = FileReading(path, self, takes_scans=takes_scans)
         if self._closed:
             return reading
         if reading.is_document not in self._lanes:

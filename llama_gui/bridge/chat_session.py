@@ -297,6 +297,12 @@ class ChatSession(ChatNews):
         return info is None or is_remote(self.model) or info.tools
 
     @property
+    def may_read_images(self) -> bool:
+        """Whether the chat's model reads images; one that is not loaded yet may."""
+        info = self._host.info_of(self.model)
+        return info is None or info.reads_images
+
+    @property
     def tool_question(self) -> ToolQuestion | None:
         """The call that waits for the user's word."""
         return self._calls.question

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from llama_gui.chats.documents.child import read_apart
+from llama_gui.chats.documents.child import read_apart, scan_apart
 from llama_gui.chats.documents.faults import DocumentError, sentence
 from llama_gui.chats.documents.images import is_image
 from llama_gui.chats.documents.kinds import is_picture, may_be_document
@@ -152,13 +152,45 @@ def read_attachment(path: Path, cancelled: threading.Event | None = None, *, tak
     return Attachment(clean_name(path.name), clean(text), len(content))
 
 
+class ScanError(UserError):
+    """A document has pictures of pages, and no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFiles:
+    """What became of a file; of a scan its pages, and how many there are of them in the file."""
+
+    files: tuple[Attachment, ...]
+    pages: int = 0
+
+
+def read_attachments(path: Path, cancelled: threading.Event | None = None, *, takes_scans: bool = True) -> ReadFiles:
+    """As `read_attachment`; with `takes_scans` the first pages of a scan as images, else it raises `ScanError`."""
+    try:
+        return ReadFiles((read_attachment(path, cancelled),))
+    except ScanError:
+        if not takes_scans:
+            raise
+    try:
+        images, pages = scan_apart(path, cancelled)
+    except (DocumentError, OSError) as error:
+        why = error.why if isinstance(error, DocumentError) else "damaged"
+        raise UserError(sentence(why, path.name, MOST_TEXT)) from error
+    files = [
+        Attachment(clean_name(f"{path.stem} {number}.{_ending(image)}"), "", len(image), image=image)
+        for number, image in enumerate(images, 1)
+    ]
+    return ReadFiles(tuple(files), pages)
+
+
 def _read_document(path: Path, size: int, cancelled: threading.Event | None) -> Attachment:
     if size > MAX_DOCUMENT_BYTES:
         raise _too_large(path, MAX_DOCUMENT_BYTES)
     try:
         text = read_apart(path, cancelled)
     except DocumentError as error:
-        raise UserError(sentence(error.why, path.name, MOST_TEXT)) from error
+        kind = ScanError if error.why == "scanned" else UserError
+        raise kind(sentence(error.why, path.name, MOST_TEXT)) from error
     return Attachment(clean_name(path.name), clean(text), size)
 
 
@@ -218,10 +250,13 @@ def pasted_attachment(text: str, names: Iterable[str] = (), called: str = PASTED
 def pasted_image(data: bytes, names: Iterable[str] = (), called: str = PASTED_IMAGE) -> Attachment:
     """An image from the clipboard, of PNG or JPEG, with a name as in `pasted_attachment`; the second {} is its kind."""
     taken, number = set(names), 1
-    ending = media_type_of(data).removeprefix("image/").replace("jpeg", "jpg")
-    while (name := called.format(number, ending)) in taken:
+    while (name := called.format(number, _ending(data))) in taken:
         number += 1
     return Attachment(name, "", len(data), image=data)
+
+
+def _ending(image: bytes) -> str:
+    return media_type_of(image).removeprefix("image/").replace("jpeg", "jpg")
 
 
 def clean(text: str) -> str:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from llama_gui.bridge.attachments import AttachmentReader, FileReading
 from llama_gui.bridge.chat_session import ChatSession
-from llama_gui.chats.attachments import Attachment, pasted_image
+from llama_gui.chats.attachments import Attachment, ReadFiles, pasted_image
 from llama_gui.chats.documents.kinds import ENDINGS
 from llama_gui.ui.attachment_bar import MOST_FILES
 from llama_gui.ui.composer import Composer, model_among
@@ -101,7 +101,7 @@ class TabFiles(QObject):
         self._composer.setFocus()
 
     def _read(self, path: str) -> None:
-        reading = self._reader.read(path)
+        reading = self._reader.read(path, takes_scans=self._session.may_read_images)
         reading.done.connect(self._on_read)
         reading.failed.connect(self._on_not_read)
         self.destroyed.connect(reading.cancel)
@@ -140,12 +140,20 @@ class TabFiles(QObject):
             self._composer.files.add(file)
 
     @Slot(object, object)
-    def _on_read(self, reading: FileReading, file: Attachment) -> None:
+    def _on_read(self, reading: FileReading, read: ReadFiles) -> None:
+        files = self._composer.files
         if not self._composer.takes_files:  # an answer is edited by now
-            self._composer.files.finish(reading, None)
+            files.finish(reading, None)
             self._notice.add(self.tr("No file can go along with an answer."))
             return
-        self._composer.files.finish(reading, file)
+        first, *others = read.files
+        files.finish(reading, first)
+        others = others[: MOST_FILES - files.count()]
+        for file in others:
+            files.add(file)
+        if read.pages > 1 + len(others):
+            words = self.tr("{} has no text, but {} pages with pictures. The first {} go along as images.")
+            self._notice.add(words.format(reading.name, read.pages, 1 + len(others)))
 
     @Slot(object, str)
     def _on_not_read(self, reading: FileReading, why: str) -> None:

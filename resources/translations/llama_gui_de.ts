@@ -3372,6 +3372,10 @@
 <context>
     <name>TabFiles</name>
     <message>
+        <source>{} has no text, but {} pages with pictures. The first {} go along as images.</source>
+        <translation>{} hat keinen Text, aber {} Seiten mit Bildern. Die ersten {} gehen als Bilder mit.</translation>
+    </message>
+    <message>
         <source>Pasted image {}.{}</source>
         <translation>Eingefügtes Bild {}.{}</translation>
     </message>
@@ -4641,8 +4645,20 @@
         <translation>{0} enthält mehr als {1} Millionen Zeichen Text und damit mehr, als ein Modell lesen kann. Hänge einen Teil davon an.</translation>
     </message>
     <message>
-        <source>{0} has no text in it, only pictures of pages (a scan). Run text recognition (OCR) over it first.</source>
-        <translation>{0} enthält keinen Text, nur Bilder von Seiten (einen Scan). Lass zuerst eine Texterkennung (OCR) darüberlaufen.</translation>
+        <source>{0}: images of {1} pixels in squares of {2} are too large. Download the file again.</source>
+        <translation>{0}: Bilder von {1} Pixeln in Quadraten von {2} sind zu groß. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: mm.model.fc.weight is missing. Download the file again.</source>
+        <translation>{0}: mm.model.fc.weight fehlt. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: squares of {1} pixels are not those of the network, {2}. Choose another model.</source>
+        <translation>{0}: Quadrate von {1} Pixeln sind nicht die des Netzes, {2}. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0} has no text in it, only pictures of pages (a scan). Choose a model that reads images, or run text recognition (OCR) over it first.</source>
+        <translation>{0} enthält keinen Text, nur Bilder von Seiten (einen Scan). Wähle ein Modell, das Bilder liest, oder lass zuerst eine Texterkennung (OCR) darüberlaufen.</translation>
     </message>
     <message>
         <source>{0} has no text in it.</source>

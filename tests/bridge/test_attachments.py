@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from llama_gui.bridge import attachments
 from llama_gui.bridge.attachments import AttachmentReader
-from llama_gui.chats.attachments import Attachment
+from llama_gui.chats.attachments import Attachment, ReadFiles
 from llama_gui.chats.documents.child import ReadingCancelledError
 from llama_gui.chats.store import ChatStore
 from llama_gui.errors import StoreError
@@ -31,14 +31,14 @@ def slow(monkeypatch) -> threading.Event:
     """What is called .pdf is read until nobody wants it; set when one begins to be."""
     began = threading.Event()
 
-    def read(path: Path, cancelled: threading.Event) -> Attachment:
+    def read(path: Path, cancelled: threading.Event, *, takes_scans: bool) -> ReadFiles:
         if path.suffix == ".pdf":
             began.set()
             assert cancelled.wait(10)
             raise ReadingCancelledError
-        return Attachment(path.name, "text", 4)
+        return ReadFiles((Attachment(path.name, "text", 4),))
 
-    monkeypatch.setattr(attachments, "read_attachment", read)
+    monkeypatch.setattr(attachments, "read_attachments", read)
     return began
 
 
@@ -48,7 +48,7 @@ def test_a_text_does_not_wait_for_a_document(qtbot: QtBot, reader: AttachmentRea
     assert (document.name, document.is_document, text.is_document) == ("slow.pdf", True, False)
     with qtbot.waitSignal(text.done) as done:
         pass
-    assert done.args == [text, Attachment("a.txt", "text", 4)]
+    assert done.args == [text, ReadFiles((Attachment("a.txt", "text", 4),))]
     document.cancel()
 
 

@@ -164,6 +164,28 @@ def test_an_image_is_sent_shown_edited_and_there_after_a_restart(open_window, tm
     assert tab.composer.files.files() == (file,)
 
 
+def test_a_scan_goes_along_as_images(open_window, tmp_path: Path, qtbot):
+    scan = pdf(tmp_path / "letter.pdf", [""] * 12)
+    engine = ScriptedEngine(reads_images=True)
+    tab = open_window(engine).deck.current()
+    qtbot.waitUntil(lambda: tab.session.is_loaded)
+    tab.files.attach([str(scan)])
+    qtbot.waitUntil(lambda: len(tab.composer.files.files()) == 10, timeout=15_000)
+    assert names(tab)[:2] == ["letter 1.png", "letter 2.png"]
+    assert "letter.pdf has no text, but 12 pages with pictures. The first 10 go along as images." in tab.notice.text()
+    ask(qtbot, tab, "Who wrote it?")
+    qtbot.waitUntil(lambda: not tab.session.answering and bool(engine.requests))
+    (message,) = engine.requests[-1].messages or ()
+    assert (message.content, len(message.images)) == ("Who wrote it?", 10)
+
+
+def test_a_scan_is_refused_where_the_model_reads_no_images(tab: ChatTab, tmp_path: Path, qtbot):
+    qtbot.waitUntil(lambda: tab.session.is_loaded)
+    tab.files.attach([str(pdf(tmp_path / "letter.pdf", [""]))])
+    qtbot.waitUntil(lambda: "Choose a model that reads images" in tab.notice.text(), timeout=15_000)
+    assert names(tab) == []
+
+
 def test_a_chat_with_images_goes_on_with_a_model_that_reads_none(open_window, tmp_path: Path, qtbot):
     photo = tmp_path / "photo.png"
     photo.write_bytes(picture(64, 40).data)

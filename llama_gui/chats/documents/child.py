@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 from llama_gui.chats.documents.faults import REASONS, DocumentError
 from llama_gui.chats.documents.images import is_image, reduced_image
@@ -45,9 +46,21 @@ def read_apart(
         ReadingCancelledError: `cancelled` was set.
         OSError: the file cannot be read, or no process can be started.
     """
+    return _asked(path, "text", cancelled, limit_s, most_memory)["text"]
+
+
+def scan_apart(path: Path, cancelled: threading.Event | None = None) -> tuple[list[bytes], int]:
+    """`scans.page_images` in a process of its own; blocks and raises as `read_apart`."""
+    answer = _asked(path, "pages", cancelled, LIMIT_S, MOST_MEMORY)
+    return [base64.b64decode(page) for page in answer["pages"]], answer["count"]
+
+
+def _asked(
+    path: Path, wanted: str, cancelled: threading.Event | None, limit_s: float, most_memory: int
+) -> dict[str, Any]:
     process = subprocess.Popen(
         # -P: nothing is imported from the folder that this happens to be started in.
-        [sys.executable, "-P", "-m", "llama_gui.chats.documents.child", str(path.absolute()), str(limit_s)],
+        [sys.executable, "-P", "-m", "llama_gui.chats.documents.child", str(path.absolute()), str(limit_s), wanted],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -88,13 +101,13 @@ def _memory(pid: int) -> int:
     return 0
 
 
-def _answer(said: bytes) -> str:
+def _answer(said: bytes) -> dict[str, Any]:
     try:
         answer = json.loads(said)
     except ValueError as error:  # it said nothing: it crashed
         raise DocumentError("damaged") from error
-    if "text" in answer:
-        return answer["text"]
+    if "text" in answer or "pages" in answer:
+        return answer
     if "missing" in answer:
         raise UserError(f"Documents cannot be read: {answer['missing']}. Install llama-gui again.")
     if answer["fault"] in REASONS:
@@ -112,12 +125,20 @@ def _read(path: Path) -> str:
     return read_document(path)
 
 
+def _pages(path: Path) -> dict[str, Any]:
+    from llama_gui.chats.documents.scans import page_images
+
+    pages, count = page_images(path)
+    return {"pages": [base64.b64encode(page).decode("ascii") for page in pages], "count": count}
+
+
 def main() -> None:
     """Read the file that the command line names, and say what is in it as JSON on standard output."""
     # Should the parent be gone by then, nobody else ends a reader that hangs. This works in C code, too.
     faulthandler.dump_traceback_later(float(sys.argv[2]) + 5, exit=True)
     try:
-        answer = {"text": _read(Path(sys.argv[1]))}
+        path = Path(sys.argv[1])
+        answer = _pages(path) if sys.argv[3] == "pages" else {"text": _read(path)}
     except DocumentError as fault:
         answer = {"fault": fault.why}
     except ImportError as error:

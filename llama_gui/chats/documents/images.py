@@ -2,9 +2,13 @@
 
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from llama_gui.chats.documents.faults import DocumentError
 from llama_gui.vocabulary import media_type_of
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 LONGEST_SIDE = 1540
 """Pixels: what Pixtral reads at most. Others read fewer."""
@@ -39,7 +43,7 @@ def reduced_image(path: Path) -> bytes:
             has_alpha = upright.has_transparency_data
             picture = upright.convert("RGBA" if has_alpha else "RGB")
             picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
-            return _written(picture, has_alpha)
+            return encoded_image(picture)
     except DocumentError:
         raise
     except Image.DecompressionBombError as error:
@@ -48,14 +52,11 @@ def reduced_image(path: Path) -> bytes:
         raise DocumentError("damaged") from error
 
 
-def _written(picture: "object", has_alpha: bool) -> bytes:
+def encoded_image(picture: "Image") -> bytes:
     """What is drawn is smaller as PNG, and has sharp edges there; what was photographed is smaller as JPEG."""
-    from PIL import Image
-
-    assert isinstance(picture, Image.Image)
     drawn = BytesIO()
     picture.save(drawn, "PNG", optimize=False)
-    if has_alpha or len(drawn.getvalue()) <= _KEPT_BYTES // 2:
+    if picture.mode == "RGBA" or len(drawn.getvalue()) <= _KEPT_BYTES // 2:
         return drawn.getvalue()
     photographed = BytesIO()
     picture.save(photographed, "JPEG", quality=_QUALITY)

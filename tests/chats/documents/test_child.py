@@ -106,7 +106,7 @@ def test_it_ends_by_itself_when_its_parent_is_gone(page: Path, monkeypatch):
     """`main` gives itself a little longer than its parent would."""
     armed: list[float] = []
     monkeypatch.setattr(child.faulthandler, "dump_traceback_later", lambda after, exit: armed.append(after))
-    monkeypatch.setattr(sys, "argv", ["child", str(page), "2"])
+    monkeypatch.setattr(sys, "argv", ["child", str(page), "2", "text"])
     with page.with_suffix(".out").open("w") as out:
         monkeypatch.setattr(sys, "stdout", out)
         child.main()
