@@ -165,7 +165,8 @@ class ContextWatch(QObject):
 
     def _has_long_files(self, use: ContextUse) -> bool:
         drops = self._settings().overflow != "error"
-        return use.is_too_long and drops and bool(self._draft.files) and len(self._draft.text) < use.max_context
+        texts = any(file.text for file in self._draft.files)  # of images there are no passages
+        return use.is_too_long and drops and texts and len(self._draft.text) < use.max_context
 
     def _tell(self) -> None:
         use = self._use

@@ -20,6 +20,10 @@ def too_long_text(error: PromptTooLongError, request: GenerateRequest, path: Seq
     Advice to shorten a message does not help who has attached a file.
     """
     parts = list(_parts(request, path))
+    asked = next((message for message in reversed(request.messages or ()) if message.role == "user"), None)
+    if asked is not None and asked.images:  # they have no letters, and take all the rest
+        images = _TOKEN * error.prompt_tokens - sum(size for size, _advice in parts)
+        parts.append((max(images, 0), "Most of that are images. Leave some of them out."))
     size, advice = max(parts, default=(0, ""))
     if not advice or size <= _MOST * sum(size for size, _advice in parts):
         return str(error)

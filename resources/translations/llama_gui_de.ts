@@ -5749,6 +5749,10 @@
         <translation>Das meiste davon beschreibt die Werkzeuge dieses Chats. Wähle weniger davon.</translation>
     </message>
     <message>
+        <source>Most of that are images. Leave some of them out.</source>
+        <translation>Das meiste davon sind Bilder. Lass einige davon weg.</translation>
+    </message>
+    <message>
         <source>Most of that are passages of documents. Start a new chat, or ask a shorter question about fewer of them.</source>
         <translation>Das meiste davon sind Abschnitte aus Dokumenten. Beginne einen neuen Chat, oder stelle eine kürzere Frage zu weniger davon.</translation>
     </message>

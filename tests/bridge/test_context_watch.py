@@ -8,6 +8,7 @@ from llama_gui.chats.attachments import Attachment, Draft
 from llama_gui.vocabulary import ChatSettings, ContextUse, ToolServerState
 from tests.fakes.fake_tool_desk import clock_desk
 from tests.fakes.scripted_engine import ScriptedEngine
+from tests.fakes.tiny_pixtral import picture
 
 
 class Uses:
@@ -160,6 +161,18 @@ def fit(qtbot: QtBot, session: ChatSession, draft: Draft) -> Draft | None:
     session.context.fit(draft, answers.append)
     qtbot.waitUntil(lambda: bool(answers))
     return answers[0]
+
+
+def test_images_are_not_cut(qtbot: QtBot, make_host, make_book, monkeypatch: pytest.MonkeyPatch):
+    session = make_book(make_host(ScriptedEngine(reads_images=True))).new_chat()
+    monkeypatch.setattr(ScriptedEngine, "measure", lambda self, request: ContextUse(5000, 1000))
+    uses, data = Uses(session), picture(9, 9).data
+    session.context.set_watched(True)
+    draft = Draft("What?", (Attachment("a.png", "", len(data), image=data),))
+    session.context.set_draft(draft)
+    qtbot.waitUntil(lambda: uses.last() is not None)
+    assert (uses.last().is_too_long, uses.last().has_long_files) == (True, False)
+    assert not session.context.needs_fitting(draft)
 
 
 def test_long_files_are_cut_down_to_half_of_the_context(qtbot: QtBot, make_host, make_book):

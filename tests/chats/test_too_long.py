@@ -10,9 +10,10 @@ from llama_gui.chats.passages import Excerpt
 from llama_gui.chats.too_long import too_long_text
 from llama_gui.chats.tree import Node
 from llama_gui.errors import PromptTooLongError
-from llama_gui.vocabulary import GenerateRequest, Message
+from llama_gui.vocabulary import GenerateRequest, Image, Message
 from llama_gui.vocabulary.requests import Overflow
 from tests.chats.samples import answer, question
+from tests.fakes.tiny_pixtral import picture
 
 ERROR = PromptTooLongError(5000, 2048)
 LONG = "many words " * 100
@@ -56,6 +57,14 @@ def test_the_other_parts_are_named():
     assert "Most of that are passages of documents." in told(asked("Why?", sources=sources))
     reply = replace(answer("t", "a", LONG), role="tool")
     assert "Most of that is what tools have replied." in told(asked("Why?"), answer(), reply)
+
+
+def test_images_are_named_where_they_take_most():
+    images = [Image(picture(9, 9).data)] * 3
+    request = GenerateRequest(messages=[Message("user", "Why?", images=images)])
+    assert "Most of that are images. Leave some of them out." in too_long_text(ERROR, request, [asked("Why?")])
+    long = GenerateRequest(messages=[Message("user", LONG * 10, images=images)])
+    assert "Most of that is your message." in too_long_text(ERROR, long, [asked(LONG * 10)])
 
 
 def test_what_was_said_earlier_counts_where_it_must_be_sent():
