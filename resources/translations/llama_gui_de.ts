@@ -4657,8 +4657,8 @@
         <translation>{0}: Quadrate von {1} Pixeln sind nicht die des Netzes, {2}. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>{0} has no text in it, only pictures of pages (a scan). Choose a model that reads images, or run text recognition (OCR) over it first.</source>
-        <translation>{0} enthält keinen Text, nur Bilder von Seiten (einen Scan). Wähle ein Modell, das Bilder liest, oder lass zuerst eine Texterkennung (OCR) darüberlaufen.</translation>
+        <source>{0} has no text in it, only pictures of pages (a scan). Run text recognition (OCR) over it first, or attach it to a message for a model that reads images.</source>
+        <translation>{0} enthält keinen Text, nur Bilder von Seiten (einen Scan). Lass zuerst eine Texterkennung (OCR) darüberlaufen, oder hänge es an eine Nachricht für ein Modell, das Bilder liest.</translation>
     </message>
     <message>
         <source>{0} has no text in it.</source>

@@ -182,7 +182,7 @@ def test_a_scan_goes_along_as_images(open_window, tmp_path: Path, qtbot):
 def test_a_scan_is_refused_where_the_model_reads_no_images(tab: ChatTab, tmp_path: Path, qtbot):
     qtbot.waitUntil(lambda: tab.session.is_loaded)
     tab.files.attach([str(pdf(tmp_path / "letter.pdf", [""]))])
-    qtbot.waitUntil(lambda: "Choose a model that reads images" in tab.notice.text(), timeout=15_000)
+    qtbot.waitUntil(lambda: "for a model that reads images" in tab.notice.text(), timeout=15_000)
     assert names(tab) == []
 
 

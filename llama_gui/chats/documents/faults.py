@@ -11,8 +11,8 @@ REASONS: frozenset[str] = frozenset(get_args(Why))
 _SENTENCES: dict[str, str] = {
     "password": "{name} needs a password. Save a copy of it without one, and attach that.",
     "protected": "{name} is copy-protected, so its text cannot be read. Attach a copy that is not.",
-    "scanned": "{name} has no text in it, only pictures of pages (a scan). Choose a model that reads images, or run "
-    "text recognition (OCR) over it first.",
+    "scanned": "{name} has no text in it, only pictures of pages (a scan). Run text recognition (OCR) over it first, "
+    "or attach it to a message for a model that reads images.",
     "empty": "{name} has no text in it.",
     "damaged": "{name} is damaged and cannot be read. Fetch it again, or save it again with the program that made it.",
     "too_long": "{name} has more than {characters} million characters of text, which is more than a model can read. "

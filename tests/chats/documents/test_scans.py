@@ -33,7 +33,7 @@ def test_a_scan_becomes_images_by_number(tmp_path: Path):
     assert all(one.image and one.size == len(one.image) and not one.text for one in read.files)
     assert read.pages == 2
     for refuse in (lambda: read_attachments(file, takes_scans=False), lambda: read_attachment(file)):
-        with pytest.raises(ScanError, match=r"pictures of pages \(a scan\)\. Choose a model that reads images, or run"):
+        with pytest.raises(ScanError, match=r"pictures of pages \(a scan\)\. Run text recognition"):
             refuse()
 
 
