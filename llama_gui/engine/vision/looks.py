@@ -30,6 +30,8 @@ class _Look:
             self.rows = next(self._pieces)
         except Exception as error:
             self.error = error
+        if self.has_ended:  # what the network held meanwhile is several times as large as the rows
+            self._pieces = iter(())
 
 
 class Looks:

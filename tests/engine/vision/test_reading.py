@@ -3,6 +3,7 @@
 import itertools
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,24 @@ def test_others_go_on_while_an_image_is_read(load: Any, seeing: Path, monkeypatc
     next(iter(engine.submit(ask(picture(110, 110, 3), max_tokens=2))))
     assert 20 < len(written) - before < 400
     assert other.result().token_ids == alone
+
+
+def test_nothing_but_rows_is_kept_of_an_image(
+    load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch, tower_kind: Any
+):
+    held: list[weakref.ref[torch.Tensor]] = []
+    read = tower_kind.read
+
+    def holding(self: Any, image: Any) -> Any:
+        scratch = torch.zeros(4)
+        held.append(weakref.ref(scratch))
+        yield from read(self, image)
+        del scratch
+
+    monkeypatch.setattr(tower_kind, "read", holding)
+    engine: Engine = load(folder=seeing)
+    engine.generate(ask(RED))
+    assert [scratch() for scratch in held] == [None]
 
 
 def test_reading_an_image_can_be_cancelled(load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch, tower_kind: Any):
