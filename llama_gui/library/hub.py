@@ -124,10 +124,12 @@ _EXPAND = (
     "tags",
 )
 _WRITING = "text-generation"
-_SEEING = ("mistral3", "gemma3")
+_SEEING, _SEEING_FOLDERS = "image-text-to-text", "ForConditionalGeneration"
+"""The task of models that read images, and what the architectures of those are called that we run."""
+_SEEING_FILES = ("mistral3", "gemma3")
 """What GGUF files are called that may have another one beside them for images."""
 _SEEING_LLAMAS = ("mistral-small-3", "smolvlm", "granite-docling")
-_WRITING_TASKS = frozenset({"", _WRITING, "image-text-to-text", "any-to-any"})
+_WRITING_TASKS = frozenset({"", _WRITING, _SEEING, "any-to-any"})
 """What models are said to be for that write. Of Ministral 3 nothing is said; of Gemma 3, that it reads pictures."""
 _REASONS = {
     429: "it is asked too often; wait a few minutes",
@@ -159,6 +161,12 @@ class FoundModel:
     task: str = ""
     is_fp8: bool = False
     unread: str = ""
+
+    @property
+    def reads_images(self) -> bool:
+        """Whether the engine reads images with it, as far as the hub tells: of some it says nothing."""
+        name = self.architecture or ""
+        return self.task == _SEEING and ((name in ARCHITECTURES and name.endswith(_SEEING_FOLDERS)) or _sees(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,7 +444,7 @@ def _can_run(model: FoundModel) -> bool:
 def _sees(model: FoundModel) -> bool:
     """Whether the engine reads images with its GGUF files. SmolVLM has Llama's name, and so had Mistral Small 3.1."""
     is_named = model.architecture == "llama" and any(name in model.repo.lower() for name in _SEEING_LLAMAS)
-    return model.architecture in _SEEING or is_named
+    return model.architecture in _SEEING_FILES or is_named
 
 
 def _writes(model: FoundModel) -> bool:

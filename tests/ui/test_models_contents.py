@@ -37,10 +37,28 @@ def test_a_file_in_few_bits_is_advised_as_the_engine_takes_it(qapp, path: str, h
     assert adviser.close()
 
 
+@pytest.mark.parametrize(
+    ("architecture", "task", "is_said"),
+    [
+        ("Mistral3ForConditionalGeneration", "image-text-to-text", True),
+        ("SmolVLMForConditionalGeneration", "image-text-to-text", True),
+        ("gemma3", "image-text-to-text", True),
+        ("gemma3", "text-generation", False),
+        ("Qwen2_5_VLForConditionalGeneration", "image-text-to-text", False),
+        ("LlamaForCausalLM", "image-text-to-text", False),
+    ],
+)
+def test_a_find_that_reads_images_says_so(qapp, architecture: str, task: str, is_said: bool):
+    adviser = FitAdviser(machine=lambda _bandwidth: Machine(32 * 10**9, 24 * 10**9), bandwidth=lambda: 1e10)
+    found = FoundModel("owner/name", architecture, 3 * 10**9, "mit", False, 1, 1, None, True, task=task)
+    assert ("reads images" in found_row(found, adviser).facts) == is_said
+    assert adviser.close()
+
+
 def test_a_find_of_gguf_files_is_judged_by_the_one_that_is_proposed(qapp):
     machine = Machine(32 * 10**9, 24 * 10**9, has_kernels=True, bandwidth=2e10)
     adviser = FitAdviser(machine=lambda _bandwidth: machine, bandwidth=lambda: 1e10)
-    found = FoundModel("owner/name", "llama", 3 * 10**9, "mit", False, 1, 1, None, True, False)
+    found = FoundModel("owner/name", "llama", 3 * 10**9, "mit", False, 1, 1, None, True)
     shape = ModelShape.guess(3 * 10**9, "owner/name")
     for gguf, stored in ((True, "int4"), (False, "")):
         pace = adviser.best(shape, 0, stored).tokens_per_second

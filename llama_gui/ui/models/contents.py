@@ -133,6 +133,7 @@ def found_row(found: "FoundModel", adviser: FitAdviser, *, gguf: bool = False) -
     facts = [plain(owner, 40)]
     facts += [count_words(found.parameters)] if found.parameters else []
     facts += [_FP8] if found.is_fp8 else []
+    facts += [translate("Models", "reads images")] if found.reads_images else []
     facts += [plain(found.licence, 30)] if found.licence else []
     facts += [translate("Models", "licence to accept")] if found.is_gated else []
     facts += [downloads_words(found.downloads)]
