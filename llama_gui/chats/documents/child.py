@@ -138,7 +138,7 @@ def main() -> None:
     faulthandler.dump_traceback_later(float(sys.argv[2]) + 5, exit=True)
     try:
         path = Path(sys.argv[1])
-        answer = _pages(path) if sys.argv[3] == "pages" else {"text": _read(path)}
+        answer = _pages(path) if sys.argv[3:] == ["pages"] else {"text": _read(path)}
     except DocumentError as fault:
         answer = {"fault": fault.why}
     except ImportError as error:
