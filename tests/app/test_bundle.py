@@ -24,6 +24,8 @@ from tests.fakes.documents import docx, paragraph, pdf
 from tests.fakes.fake_hub import FakeHub, model_files, weights_file
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama
+from tests.fakes.tiny_pixtral import picture
+from tests.fakes.tiny_smolvlm import write_tiny_smolvlm
 from tests.library.test_hub import info
 
 ROOT = Path(__file__).parents[2]
@@ -115,6 +117,13 @@ def test_documents_are_read_by_a_process_of_their_own(program: Path, env, tmp_pa
     )
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
     assert b"broken.pdf is damaged" in done.stderr
+
+
+def test_images_and_scans_are_read(program: Path, env, tmp_path: Path):
+    model = write_tiny_smolvlm(tmp_path / "model")
+    (tmp_path / "a.jpg").write_bytes(picture(60, 40, kind="JPEG").data)
+    for path in (tmp_path / "a.jpg", pdf(tmp_path / "scan.pdf", ["", ""])):
+        assert run(program, env, "ask", "--model", str(model), "--file", str(path), "--max-tokens", "3", "What?")
 
 
 def test_models_are_searched_and_fetched(program: Path, env):
