@@ -50,6 +50,15 @@ EXCLUDED = (
 )
 """Modules that something in the bundle imports, and that nothing of ours needs."""
 
+
+def without_cards(cuda: str | None) -> tuple[str, ...]:
+    """What is left out besides where torch computes on no NVIDIA card; `cuda`: `torch.version.cuda`.
+
+    Triton is a gigabyte. Where it is not needed, the tests have brought it.
+    """
+    return () if cuda else ("triton",)
+
+
 _LEFT_OUT = (
     "resources/starter_model/training/*",  # how it was made
     "resources/translations/*.ts",  # the source of the .qm beside it

@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage
 
 from app import parts
 from app.bundle import write_icon
-from app.parts import EXCLUDED, OPTIONAL, installed, is_wanted
+from app.parts import EXCLUDED, OPTIONAL, installed, is_wanted, without_cards
 from tests.fakes.documents import docx, paragraph
 from tests.test_imports import run_python
 
@@ -121,8 +121,13 @@ sys.exit(main(["ask", "--seed", "1", "--max-tokens", "5", "Hi"]))
 def test_the_spec_is_python_and_reads_these_lists():
     spec = (ROOT / "app" / "llama-gui.spec").read_text("utf-8")
     names = {node.id for node in ast.walk(ast.parse(spec)) if isinstance(node, ast.Name)}
-    assert {"EXCLUDED", "OPTIONAL", "installed", "is_wanted", "write_notices"} <= names
-    assert all(hasattr(parts, name) for name in ("EXCLUDED", "OPTIONAL", "installed", "is_wanted", "APP_ID"))
+    lists = ("EXCLUDED", "OPTIONAL", "installed", "is_wanted", "without_cards")
+    assert {*lists, "write_notices"} <= names
+    assert all(hasattr(parts, name) for name in (*lists, "APP_ID"))
+
+
+def test_triton_is_left_out_where_there_is_no_card():
+    assert (without_cards(None), without_cards("12.8")) == (("triton",), ())
 
 
 @pytest.mark.parametrize(("name", "head"), [("a.ico", b"\0\0\1\0"), ("a.icns", b"icns")])
