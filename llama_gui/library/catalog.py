@@ -18,11 +18,20 @@ class CatalogError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class CatalogFile:
-    """One file of a repository, and about how many bytes it has; the hub says it exactly when it is fetched."""
+    """One file of a repository, and about how many bytes it has; the hub says it exactly when it is fetched.
+
+    `beside`: those of the file that reads images for it, which is fetched along.
+    """
 
     repo: str
     path: str
     size: int
+    beside: int = 0
+
+    @property
+    def download(self) -> int:
+        """Bytes that are fetched."""
+        return self.size + self.beside
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,4 +137,6 @@ def test_what_is_large_is_offered_in_fewer_bits_too():
             assert file.repo.endswith("-GGUF")
             assert is_safe_path(file.path)
             least, most = {"Q4_K_M": (4.7, 6.5), "Q8_0": (8.4, 9.0)}[gguf_kind(file.path)]
+            assert (file.beside > 0) == (entry.repo in WITH_PICTURES)
+            assert file.download == file.size + file.beside
             assert least < 8 * file.size / entry.parameters < most, f"{entry.name}: so many bits a number?"

@@ -155,7 +155,9 @@ class CatalogPage(ModelPage):
     def _actions(self, repo: str) -> tuple[PaneAction, ...]:
         entry = self._entries[repo]
         gguf = gguf_of(entry, self._file(repo))
-        made = self.states.actions(gguf.repo, gguf.size, gguf.path) if gguf else self.states.actions(repo, entry.size)
+        made = (
+            self.states.actions(gguf.repo, gguf.download, gguf.path) if gguf else self.states.actions(repo, entry.size)
+        )
         if repo in self._details:
             return made
         is_asked = self._asked == repo

@@ -54,7 +54,7 @@ def usual_catalog_fit(entry: CatalogEntry, adviser: FitAdviser) -> Fit:
 def catalog_row(entry: CatalogEntry, adviser: FitAdviser) -> ModelRow:
     """A recommended model in the list."""
     fit = catalog_fit(entry, adviser)
-    size = entry.gguf.size if entry.gguf else entry.size
+    size = entry.gguf.download if entry.gguf else entry.size
     facts = [size_words(size), entry.licence, context_words(entry.context)]
     facts += [translate("Models", "for embeddings")] if entry.embeds else []
     note, role = ("", "muted") if entry.embeds else (short_verdict(fit), _note_role(fit))
@@ -70,7 +70,7 @@ def catalog_content(
     """
     gguf = gguf_of(entry, file)
     stored = _stored(gguf)
-    size = gguf.size if gguf else details.size if details and details.size else entry.size
+    size = gguf.download if gguf else details.size if details and details.size else entry.size
     is_gated = entry.is_gated and gguf is None
     facts = [
         (translate("Models", "Download"), size_words(size)),
@@ -106,7 +106,7 @@ def _forms(entry: CatalogEntry, gguf: CatalogFile) -> tuple[FileChoice, ...]:
     original = [size_words(entry.size), gguf_words("F16")]
     original += [translate("Models", "licence to accept")] if entry.is_gated else []
     return (
-        FileChoice(gguf.path, kind, " · ".join((size_words(gguf.size), gguf_words(kind)))),
+        FileChoice(gguf.path, kind, " · ".join((size_words(gguf.download), gguf_words(kind)))),
         FileChoice(ORIGINAL, translate("Models", "Original weights"), " · ".join(original)),
     )
 
