@@ -14,10 +14,10 @@ from llama_gui.chats.documents.faults import DocumentError, sentence
 from llama_gui.chats.documents.images import is_image
 from llama_gui.chats.documents.kinds import is_picture, may_be_document
 from llama_gui.chats.documents.markdown import MOST_TEXT
+from llama_gui.chats.message_images import image_ending
 from llama_gui.chats.passages import PASSAGE, SMALLEST, Excerpt, Passages, fair_share
 from llama_gui.chats.tree import clean_text
 from llama_gui.errors import UserError
-from llama_gui.vocabulary import media_type_of
 
 MAX_BYTES = 5_000_000
 MAX_DOCUMENT_BYTES = 200_000_000
@@ -177,7 +177,7 @@ def read_attachments(path: Path, cancelled: threading.Event | None = None, *, ta
         why = error.why if isinstance(error, DocumentError) else "damaged"
         raise UserError(sentence(why, path.name, MOST_TEXT)) from error
     files = [
-        Attachment(clean_name(f"{path.stem} {number}.{_ending(image)}"), "", len(image), image=image)
+        Attachment(clean_name(f"{path.stem} {number}.{image_ending(image)}"), "", len(image), image=image)
         for number, image in enumerate(images, 1)
     ]
     return ReadFiles(tuple(files), pages)
@@ -250,13 +250,9 @@ def pasted_attachment(text: str, names: Iterable[str] = (), called: str = PASTED
 def pasted_image(data: bytes, names: Iterable[str] = (), called: str = PASTED_IMAGE) -> Attachment:
     """An image from the clipboard, of PNG or JPEG, with a name as in `pasted_attachment`; the second {} is its kind."""
     taken, number = set(names), 1
-    while (name := called.format(number, _ending(data))) in taken:
+    while (name := called.format(number, image_ending(data))) in taken:
         number += 1
     return Attachment(name, "", len(data), image=data)
-
-
-def _ending(image: bytes) -> str:
-    return media_type_of(image).removeprefix("image/").replace("jpeg", "jpg")
 
 
 def clean(text: str) -> str:

@@ -1,6 +1,5 @@
 """Chats as Markdown and as JSON, and how an export gets to the disk. HTML is in `export_html.py`."""
 
-import base64
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -9,14 +8,14 @@ from datetime import datetime
 from html import escape
 from pathlib import Path
 
-from llama_gui.chats.message_files import listed
+from llama_gui.chats.message_files import listed_images
 from llama_gui.chats.reasoning import Parts, parts_of
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tool_use import read_use
 from llama_gui.chats.tree import ChatTree, Node
 from llama_gui.errors import StoreError
 from llama_gui.files import SHARED, open_whole
-from llama_gui.vocabulary import media_type_of
+from llama_gui.vocabulary import data_url
 
 FORMAT = "llama-gui chats"
 VERSION = 1
@@ -69,18 +68,14 @@ def _content(node: Node) -> str:
         fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(node.content)), default=0))
         said = f"{fence}\n{node.content}\n{fence}"
         return f"<details>\n<summary><code>{escape(arguments_of(node))}</code></summary>\n\n{said}\n\n</details>"
-    if node.role == "user" and (files := [file for file in listed(node.attachments) if file.image]):
-        shown = "".join(f"![{_plain(file.name)}]({_data_url(file.image)})\n\n" for file in files)
+    if node.role == "user" and (files := listed_images(node.attachments)):
+        shown = "".join(f"![{_plain(file.name)}]({data_url(file.image)})\n\n" for file in files)
         return (shown + node.content).strip()
     parts = parts_of(node)
     if parts.reasoning is None:
         return parts.answer.strip()
     head = f"<summary>{thought_line(parts)}</summary>"
     return f"<details>\n{head}\n\n{parts.reasoning}\n\n</details>\n\n{parts.answer}".strip()
-
-
-def _data_url(image: bytes) -> str:
-    return f"data:{media_type_of(image)};base64,{base64.b64encode(image).decode('ascii')}"
 
 
 def arguments_of(node: Node) -> str:

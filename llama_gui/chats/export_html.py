@@ -1,6 +1,5 @@
 """Chats as one HTML file that needs nothing else: no script, nothing loaded, light and dark, readable on paper."""
 
-import base64
 from collections.abc import Iterable, Iterator
 from html import escape
 
@@ -11,7 +10,7 @@ from llama_gui.chats.message_images import images_in
 from llama_gui.chats.reasoning import parts_of
 from llama_gui.chats.record import ChatRecord
 from llama_gui.chats.tree import Node
-from llama_gui.vocabulary import Image
+from llama_gui.vocabulary import Image, data_url
 
 MAX_MARKDOWN = 200_000
 """Characters of a message that are laid out; a longer one is shown as it is, because layout may take very long."""
@@ -91,8 +90,7 @@ def _content(node: Node) -> str:
 
 
 def _image(image: Image) -> str:
-    data = base64.b64encode(image.data).decode("ascii")
-    return f'<img alt="" src="data:{image.media_type};base64,{data}">'
+    return f'<img alt="" src="{data_url(image.data)}">'
 
 
 def _body(text: str) -> str:

@@ -97,6 +97,11 @@ def split(content: str, where: str) -> tuple[str, tuple[Attachment, ...]]:
         return content, ()
 
 
+def listed_images(where: str) -> tuple[FileLine, ...]:
+    """The images among the files of a message."""
+    return tuple(file for file in listed(where) if file.image)
+
+
 def listed(where: str) -> tuple[FileLine, ...]:
     """The files of a message."""
     try:

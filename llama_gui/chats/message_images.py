@@ -23,11 +23,14 @@ def image_of(entry: Any) -> bytes:
 
 def file_name(name: str, data: bytes) -> str:
     """The name of an image with the ending of what its bytes are, as it may be kept as another kind than it came."""
-    endings = {"jpeg": ("jpg", "jpeg")}
-    kind = media_type_of(data).removeprefix("image/")
-    mine = endings.get(kind, (kind,))
+    mine = image_ending(data)
     base, dot, ending = name.rpartition(".")
-    return name if ending.lower() in mine else f"{base if dot else name}.{mine[0]}"
+    return name if ending.lower().replace("jpeg", "jpg") == mine else f"{base if dot else name}.{mine}"
+
+
+def image_ending(data: bytes) -> str:
+    """How the name of an image ends, by its bytes: png, jpg and so on."""
+    return media_type_of(data).removeprefix("image/").replace("jpeg", "jpg")
 
 
 def images_in(content: str, where: str) -> tuple[Image, ...]:
@@ -54,7 +57,4 @@ def joined_messages(first: Message, second: Message) -> Message:
 
 def without_images(message: Message) -> Message:
     """The same for who reads none: words stand where they stood."""
-    text = message.content
-    for image in reversed(message.images):
-        text = f"{text[: image.place]}[Image]\n\n{text[image.place :]}"
-    return replace(message, content=text, images=()) if message.images else message
+    return message.with_marks("[Image]\n\n")

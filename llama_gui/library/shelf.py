@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
 from llama_gui.library.gguf_check import check_gguf, gguf_architecture, gguf_pooling
@@ -94,11 +95,11 @@ def _described(path: Path, check: CheckGguf) -> ModelEntry:
         if not asked.is_dir():
             raise ModelNotFoundError(f"There is no folder {asked}.")
         folder = _snapshot(asked) if asked.name.startswith(HUB_PREFIX) else asked
-        _check_config(folder / _CONFIG)
+        config = _config(folder / _CONFIG)
         _check_weights(folder)
         embeds = _pooling(folder)
-        runs = embeds is None or _embeds_here(folder, embeds)
-        sees = folder_reads_images(_read_json(folder / _CONFIG))
+        runs = embeds is None or _embeds_here(config, embeds)
+        sees = folder_reads_images(config)
         size, is_for_vectors = _size(folder), embeds is not None
         return ModelEntry(_name(folder), str(folder), size, embeds=is_for_vectors, runs=runs, reads_images=sees)
     except OSError as error:
@@ -126,13 +127,12 @@ def _pooling(folder: Path) -> Path | None:
     return None
 
 
-def _embeds_here(folder: Path, pooling: Path) -> bool:
+def _embeds_here(config: Mapping[str, Any], pooling: Path) -> bool:
     """Whether the engine makes such vectors: of the last token, by a network that it knows."""
-    config, modes = _read_json(folder / _CONFIG), pooling / _CONFIG
+    modes = pooling / _CONFIG
     told = _read_json(modes) if modes.is_file() else None
-    kind = config.get("model_type") if isinstance(config, dict) else None
     is_last = isinstance(told, dict) and (told.get("pooling_mode_lasttoken") or told.get("pooling_mode") == "lasttoken")
-    return bool(is_last) and kind in EMBEDDING_TYPES
+    return bool(is_last) and config.get("model_type") in EMBEDDING_TYPES
 
 
 def _runs(file: Path) -> bool:
@@ -214,13 +214,15 @@ def _snapshot(repository: Path) -> Path:
     return max(snapshots, key=lambda child: (child.name == revision, child.stat().st_mtime))
 
 
-def _check_config(path: Path) -> None:
+def _config(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ModelNotFoundError(
             f"The folder {path.parent} holds no {_CONFIG}. Choose the folder of a model in Hugging Face layout."
         )
-    if not isinstance(_read_json(path), dict):
+    config = _read_json(path)
+    if not isinstance(config, dict):
         raise BrokenModelError(f"The file {path} is damaged: it does not hold a JSON object.")
+    return config
 
 
 def _check_weights(folder: Path) -> None:

@@ -4,14 +4,13 @@ What a server does not know it ignores in silence, mostly. So what would change 
 refused here, by name.
 """
 
-import base64
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from llama_gui.errors import InvalidRequestError
 from llama_gui.server.endpoint import Dialect
-from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams, thinking_variables
+from llama_gui.vocabulary import GenerateRequest, Message, SamplingParams, data_url, thinking_variables
 
 _COMMON = {name: name for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty", "seed")}
 _USUAL = {**_COMMON, "top_k": "top_k", "min_p": "min_p", "repetition_penalty": "repetition_penalty"}
@@ -167,8 +166,7 @@ def _content(message: Message) -> str | list[dict[str, Any]]:
         if text := message.content[done : image.place]:
             parts.append({"type": "text", "text": text})
         done = image.place
-        url = f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
-        parts.append({"type": "image_url", "image_url": {"url": url}})
+        parts.append({"type": "image_url", "image_url": {"url": data_url(image.data)}})
     if text := message.content[done:]:
         parts.append({"type": "text", "text": text})
     return parts

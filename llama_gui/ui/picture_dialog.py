@@ -10,7 +10,7 @@ from llama_gui.chats.attachments import FileLine
 from llama_gui.chats.message_images import file_name
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.notice import Notice
-from llama_gui.ui.pictures import decoded
+from llama_gui.ui.pictures import decoded, fits
 from llama_gui.ui.screen_room import fitted
 from llama_gui.ui.widgets import Button
 
@@ -33,15 +33,11 @@ class _Sheet(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         whole = self.sizeHint()
-        size = whole.scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio) if not _fits(whole, self.size()) else whole
+        size = whole.scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio) if not fits(whole, self.size()) else whole
         left, top = (self.width() - size.width()) / 2, (self.height() - size.height()) / 2
         place = QRectF(left, top, size.width(), size.height())
         painter.fillRect(place, Qt.GlobalColor.white)  # as models see it
         painter.drawImage(place, self._picture)
-
-
-def _fits(size: QSize, within: QSize) -> bool:
-    return size.width() <= within.width() and size.height() <= within.height()
 
 
 class PictureDialog(QDialog):

@@ -20,9 +20,14 @@ def decoded(data: bytes, within: QSize | None = None) -> QImage:
     reader = QImageReader(buffer, QByteArray(media_type_of(data).removeprefix("image/").encode()))
     reader.setAutoDetectImageFormat(False)
     size = reader.size()
-    if within is not None and size.isValid() and (size.width() > within.width() or size.height() > within.height()):
+    if within is not None and size.isValid() and not fits(size, within):
         reader.setScaledSize(_fitted(size, within))
     return reader.read()
+
+
+def fits(size: QSize, within: QSize) -> bool:
+    """Whether it is no larger, in either direction."""
+    return size.width() <= within.width() and size.height() <= within.height()
 
 
 def _fitted(size: QSize, within: QSize) -> QSize:
@@ -59,7 +64,7 @@ def thumbnail(data: bytes, within: QSize, ratio: float, line: QColor, radius: fl
 def pasted(picture: QImage) -> bytes:
     """An image from the clipboard as the bytes of a file, no larger than models read it; b"" where there is none."""
     most = QSize(LONGEST_SIDE, LONGEST_SIDE)
-    if picture.width() > most.width() or picture.height() > most.height():
+    if not fits(picture.size(), most):
         keeps = Qt.AspectRatioMode.KeepAspectRatio
         picture = picture.scaled(most, keeps, Qt.TransformationMode.SmoothTransformation)
     drawn = _written(picture, "PNG", -1)

@@ -3,7 +3,7 @@
 from llama_gui.vocabulary.chats import CHAT_FIELDS, ChatSettings
 from llama_gui.vocabulary.embeddings import EmbedRequest, vector_in
 from llama_gui.vocabulary.engines import STRATEGIES, EngineStats, Strategy
-from llama_gui.vocabulary.images import IMAGE_ENDINGS, IMAGE_KINDS, Image, media_type_of
+from llama_gui.vocabulary.images import IMAGE_ENDINGS, IMAGE_KINDS, Image, data_url, media_type_of
 from llama_gui.vocabulary.messages import ROLES, Message, Role, check_messages
 from llama_gui.vocabulary.models import (
     CACHE_DTYPES,
@@ -103,6 +103,7 @@ __all__ = [
     "Usage",
     "check_messages",
     "chosen_thinking",
+    "data_url",
     "is_remote",
     "media_type_of",
     "sampling_from_json",

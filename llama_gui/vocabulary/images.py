@@ -1,5 +1,6 @@
 """Images that go along with a message."""
 
+import base64
 import hashlib
 from dataclasses import dataclass, field
 
@@ -24,6 +25,11 @@ def media_type_of(data: bytes) -> str:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for beginning, kind in _BEGINNINGS if data.startswith(beginning)), "")
+
+
+def data_url(data: bytes) -> str:
+    """The bytes of an image as an address that holds them, as web pages and OpenAI's protocol take it."""
+    return f"data:{media_type_of(data)};base64,{base64.b64encode(data).decode('ascii')}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Who said what: the turns of a conversation."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary.checks import check_depth, check_kind, keep
@@ -49,6 +49,13 @@ class Message:
         places = [image.place for image in self.images]
         if places and (self.role != "user" or places != sorted(places) or places[-1] > len(self.content)):
             raise InvalidRequestError("images", f"at {places} of {self.role}", "within a text of the user, in order")
+
+    def with_marks(self, mark: str) -> Self:
+        """The same with `mark` in the place of each image."""
+        text = self.content
+        for image in reversed(self.images):
+            text = f"{text[: image.place]}{mark}{text[image.place :]}"
+        return replace(self, content=text, images=()) if self.images else self
 
 
 def check_images(images: object) -> None:

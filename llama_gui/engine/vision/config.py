@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from llama_gui.engine.fields import AGAIN, Fields
 from llama_gui.engine.tokenizer import Tokenizer
@@ -39,15 +39,10 @@ class PixtralConfig:
     deviation: tuple[float, ...]
     image_token_id: int
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether the rows of an image see each other in the text network."""
-        return False
-
-    @property
-    def resampling(self) -> Resampling:
-        """How images are resized."""
-        return "bicubic"
+    is_whole: ClassVar[bool] = False
+    """Whether the rows of an image see each other in the text network."""
+    resampling: ClassVar[Resampling] = "bicubic"
+    """How images are resized."""
 
     @property
     def mark(self) -> int:

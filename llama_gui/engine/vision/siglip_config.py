@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self, TypedDict
+from typing import ClassVar, Self, TypedDict
 
 from llama_gui.engine.fields import AGAIN, Fields
 from llama_gui.engine.tokenizer import Tokenizer
@@ -77,15 +77,10 @@ class Gemma3VisionConfig(SiglipConfig):
     begin: int
     end: int
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether the rows of an image see each other in the text network."""
-        return True
-
-    @property
-    def resampling(self) -> Resampling:
-        """How images are resized."""
-        return "bilinear"
+    is_whole: ClassVar[bool] = True
+    """Whether the rows of an image see each other in the text network."""
+    resampling: ClassVar[Resampling] = "bilinear"
+    """How images are resized."""
 
     @property
     def mark(self) -> int:
@@ -124,15 +119,10 @@ class Idefics3Config(SiglipConfig):
         """Rows that become of a square."""
         return (self.patches_per_side // self.merge) ** 2
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether the rows of an image see each other in the text network."""
-        return False
-
-    @property
-    def resampling(self) -> Resampling:
-        """How images are resized."""
-        return "lanczos"
+    is_whole: ClassVar[bool] = False
+    """Whether the rows of an image see each other in the text network."""
+    resampling: ClassVar[Resampling] = "lanczos"
+    """How images are resized."""
 
     @property
     def mark(self) -> int:

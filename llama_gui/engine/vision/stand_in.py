@@ -12,16 +12,13 @@ STAND_IN = "\U0010ffff"
 
 def marked(messages: Sequence[Message]) -> list[Message]:
     """The same with `STAND_IN` for each image, and without images."""
-    return [_marked(message) for message in messages]
+    return [_without_stand_ins(message).with_marks(STAND_IN) for message in messages]
 
 
-def _marked(message: Message) -> Message:
-    if STAND_IN not in message.content and not message.images:
+def _without_stand_ins(message: Message) -> Message:
+    if STAND_IN not in message.content:
         return message
-    text = message.content.replace(STAND_IN, "\ufffd")
-    for image in reversed(message.images):
-        text = f"{text[: image.place]}{STAND_IN}{text[image.place :]}"
-    return replace(message, content=text, images=())
+    return replace(message, content=message.content.replace(STAND_IN, "\ufffd"))
 
 
 def reads_none(model: str) -> UserError:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractSlider, QMenu, QWidget
 
-from llama_gui.chats.message_files import listed, sources_of
+from llama_gui.chats.message_files import listed_images, sources_of
 from llama_gui.chats.reasoning import answer_text, parts_of
 from llama_gui.chats.tree import Node
 from llama_gui.ui.icons import Icons
@@ -84,7 +84,7 @@ class TranscriptView(DrawnChat):
 
     def _ask_for_picture(self, node_id: str, number: int) -> None:
         node = next((node for node in self._nodes if node.id == node_id), None)
-        pictures = [file for file in listed(node.attachments) if file.image] if node is not None else []
+        pictures = listed_images(node.attachments) if node is not None else []
         if number < len(pictures):
             self.picture_requested.emit(pictures[number])
 
