@@ -14,6 +14,7 @@ from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_shapes
 from tests.fakes.gguf_files import write_gguf, write_parts
 from tests.fakes.tiny_llama import write_random_weights, write_tiny_llama
+from tests.fakes.tiny_pixtral import vision_weight
 from tests.fakes.tiny_tokenizers import GEMMA_TEMPLATE, gemma_tokenizer, write_tokenizer
 
 BEGIN, IMAGE, END = "<start_of_image>", "<image_soft_token>", "<end_of_image>"
@@ -63,15 +64,10 @@ def _write_weights(folder: Path, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed + 1)
     weights = {f"language_model.{name}": w for name, w in load_file(folder / "model.safetensors").items()}
     for name, shape in vision_shapes(config).items():
-        noise = torch.randn(shape, generator=generator)
+        width = shape[0] if name.endswith("projection_weight") else 0
+        made = vision_weight(name, shape, generator, width)
         stored = name.replace("vision_tower.", "vision_tower.vision_model.")
-        if name.endswith("mm_soft_emb_norm.weight"):
-            weights[stored] = 0.1 * noise
-        elif len(shape) == 1:
-            weights[stored] = 0.1 * noise if name.endswith("bias") else 1 + 0.1 * noise
-        else:
-            width = shape[0] if name.endswith("projection_weight") else torch.Size(shape[1:]).numel()
-            weights[stored] = 2 * noise / width**0.5
+        weights[stored] = made - 1 if name.endswith("mm_soft_emb_norm.weight") else made  # which counts from 1
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 

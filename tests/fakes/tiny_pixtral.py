@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
@@ -96,13 +97,16 @@ def _write_weights(folder: Path, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed + 1)
     weights = {f"language_model.{name}": w for name, w in load_file(folder / "model.safetensors").items()}
     for name, shape in vision_shapes(config).items():
-        noise = torch.randn(shape, generator=generator)
-        width = torch.Size(shape[1:]).numel()
-        if len(shape) == 1:
-            weights[name] = 0.1 * noise if name.endswith("bias") else 1 + 0.1 * noise
-        else:
-            weights[name] = 2 * noise / width**0.5
+        weights[name] = vision_weight(name, shape, generator)
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def vision_weight(name: str, shape: Sequence[int], generator: torch.Generator, width: int = 0) -> torch.Tensor:
+    """A random weight of a network for images, such that numbers keep their size; `width`: how many inputs it has."""
+    noise = torch.randn(shape, generator=generator)
+    if len(shape) == 1:
+        return 0.1 * noise if name.endswith("bias") else 1 + 0.1 * noise
+    return 2 * noise / (width or torch.Size(shape[1:]).numel()) ** 0.5
 
 
 def picture(width: int, height: int, seed: int = 0, kind: str = "PNG", **options: Any) -> Image:

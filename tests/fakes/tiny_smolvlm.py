@@ -14,6 +14,7 @@ from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_shapes
 from tests.fakes.gguf_files import write_gguf, write_parts
 from tests.fakes.tiny_llama import write_random_weights, write_tiny_llama
+from tests.fakes.tiny_pixtral import vision_weight
 from tests.fakes.tiny_tokenizers import magistral_tokenizer, write_tokenizer
 
 IMAGE = "<image>"
@@ -84,13 +85,9 @@ def _write_weights(folder: Path, seed: int) -> None:
         for name, weight in load_file(folder / "model.safetensors").items()
     }
     for name, shape in vision_shapes(config).items():
-        noise = torch.randn(shape, generator=generator)
         for ours, theirs in _PARTS.items():
             name = name.replace(ours, theirs)
-        if len(shape) == 1:
-            weights[name] = 0.1 * noise if name.endswith("bias") else 1 + 0.1 * noise
-        else:
-            weights[name] = 2 * noise / torch.Size(shape[1:]).numel() ** 0.5
+        weights[name] = vision_weight(name, shape, generator)
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
