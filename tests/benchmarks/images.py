@@ -62,9 +62,10 @@ def write(folder: Path, network: Network) -> Path:
     return folder
 
 
-def ours(folder: Path, dtype: str) -> Read:
+def ours(folder: Path, dtype: str, device: str) -> Read:
     """Our engine, with the one token that it writes then."""
-    engine = Engine.load(folder, dtype=dtype, threads=physical_cores())  # as for any real network for text
+    threads = physical_cores()  # as for any real network for text
+    engine = Engine.load(folder, dtype=dtype, device=device, threads=threads)
     engine.settle()
 
     def read(image: Image) -> None:
@@ -73,7 +74,7 @@ def ours(folder: Path, dtype: str) -> Read:
     return read
 
 
-def transformers(folder: Path, network: Network) -> Read:
+def transformers(folder: Path, network: Network, device: str) -> Read:
     """In bfloat16: its processor for pixels, and the rows that the network for text would get."""
     from transformers import AutoModelForImageTextToText
     from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
@@ -86,14 +87,16 @@ def transformers(folder: Path, network: Network) -> Read:
         "pixtral": PixtralImageProcessorPil,
     }
     processor = kinds[network].from_pretrained(folder)
-    model = AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.bfloat16).eval()
+    model = AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.bfloat16).eval().to(device)
     options: dict[str, Any] = {"patch_size": {"height": 28, "width": 28}} if network == "pixtral" else {}
 
     @torch.inference_mode()
     def read(image: Image) -> None:
         made = processor([[Pillow.open(BytesIO(image.data))]], return_tensors="pt", **options)
         names = {"pixel_values", "image_sizes"} & set(made)
-        model.model.get_image_features(**{name: made[name] for name in names})
+        model.model.get_image_features(**{name: made[name].to(device) for name in names})
+        if device == "cuda":
+            torch.cuda.synchronize()
 
     return read
 
@@ -111,13 +114,17 @@ def main() -> None:
     parser.add_argument("--networks", default=",".join(get_args(Network)))
     parser.add_argument("--sizes", default="512,1024", help="pixels in either direction")
     parser.add_argument("--dtype", default="bfloat16")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     print("| network | image | ours, s | transformers, s | ratio |\n| --- | --- | --- | --- | --- |")
     for network in arguments.networks.split(","):
         with tempfile.TemporaryDirectory() as folder:
             write(Path(folder), network)
-            readers = (ours(Path(folder), arguments.dtype), transformers(Path(folder), network))
+            readers = (
+                ours(Path(folder), arguments.dtype, arguments.device),
+                transformers(Path(folder), network, arguments.device),
+            )
             for size in map(int, arguments.sizes.split(",")):
                 taken: tuple[list[float], list[float]] = ([], [])
                 for number in range(arguments.rounds):
@@ -126,7 +133,7 @@ def main() -> None:
                         times.append(seconds(read, image))
                 mine, theirs = map(statistics.median, taken)
                 print(
-                    f"| {network} | {size} x {size} | {mine:.2f} | {theirs:.2f} | {theirs / mine:.2f} x |", flush=True
+                    f"| {network} | {size} x {size} | {mine:.3f} | {theirs:.3f} | {theirs / mine:.2f} x |", flush=True
                 )
 
 

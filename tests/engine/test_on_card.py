@@ -9,9 +9,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from llama_gui.engine import Engine, GenerateRequest, SamplingParams
+from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
 from tests.fakes.gguf_files import write_gguf
+from tests.fakes.tiny_gemma3 import write_tiny_seeing_gemma
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, write_tiny_llama
+from tests.fakes.tiny_pixtral import picture, write_tiny_pixtral
+from tests.fakes.tiny_smolvlm import write_tiny_smolvlm
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -180,6 +183,37 @@ def test_experts_in_mxfp4_stay_in_it(load, tmp_path):
     got, want = (engine.logits(random_ids(100))[:50] for engine in (ours, exact))
     # Rounded numbers send a token to another expert now and then.
     assert ((got - want).norm(dim=1) / want.norm(dim=1)).median() < 0.1
+
+
+SEEING = {"pixtral": write_tiny_pixtral, "gemma": write_tiny_seeing_gemma, "smolvlm": write_tiny_smolvlm}
+
+
+@pytest.mark.parametrize("kind", SEEING)
+def test_images_are_read_as_on_the_cpu(load, tmp_path, kind):
+    folder = SEEING[kind](tmp_path / "model")
+    ours, theirs = load(folder), load(folder, "cpu")
+    images = [picture(100, 60, 1), picture(80, 90, 2, "JPEG")]
+    asked = [Message("user", "Compare these.", images=images)]
+    request = GenerateRequest(messages=asked, max_tokens=40, sampling=GREEDY, ignore_eos=True)
+    state = ours.submit(request).answer_state
+    ids = list(state.prompt_token_ids)
+    got, want = (engine.logits(ids, list(state.images)) for engine in (ours, theirs))
+    assert (got - want).abs().max() < 5e-4
+    assert ours.generate(request).token_ids == theirs.generate(request).token_ids
+
+
+@pytest.mark.parametrize("kind", SEEING)
+def test_images_in_half_precision(load, tmp_path, kind):
+    folder = SEEING[kind](tmp_path / "model")
+    asked = [Message("user", "What is it?", images=[picture(100, 60, 1)])]
+    request = GenerateRequest(messages=asked, max_tokens=20, sampling=GREEDY, ignore_eos=True)
+    exact = load(folder, "cpu")
+    state = exact.submit(request).answer_state
+    prompt = list(state.prompt_token_ids), list(state.images)
+    engine = load(folder, dtype="bfloat16")
+    got, want = engine.logits(*prompt), exact.logits(*prompt)
+    assert (got - want).norm() / want.norm() < 0.08
+    assert len(engine.generate(request).token_ids) == 20
 
 
 def test_guesses_do_not_change_an_answer(load, folder):

@@ -13,7 +13,7 @@ from llama_gui.engine.rotary import rotate
 from llama_gui.engine.vision.attention import Held, PatchAttention
 from llama_gui.engine.vision.config import PixtralConfig
 from llama_gui.engine.vision.pixels import PreparedImage
-from llama_gui.engine.vision.tower import PIECE, VisionTower, attend_in_pieces, patches_of
+from llama_gui.engine.vision.tower import VisionTower, attend_in_pieces, patches_of, piece_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class PixtralTower(VisionTower):
         for layer in self._layers:
             yield from self._run(layer, x, held, cos, sin)
         made: list[Tensor] = []
-        for part in self._merged(x, image).split(PIECE):
+        for part in self._merged(x, image).split(piece_for(x.device)):
             made.append(self._projected(part))
             yield None
         yield torch.cat(made)
