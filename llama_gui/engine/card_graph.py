@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
+from llama_gui.engine.card_experts import CardExperts
 from llama_gui.engine.card_kernels import CardKernels, Places
 from llama_gui.engine.decode_graph import CudaRecorder, DecodeGraphs, Recorder, is_drawn
+from llama_gui.engine.experts import Experts
 from llama_gui.engine.layers import CardSpans
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.ranking import RankedRow, Ranker
@@ -113,9 +115,10 @@ class CardGraphs:
 def graphs_of(network: Llama, ranker: Ranker) -> CardGraphs | DecodeGraphs | None:
     """The recordings for the device of `network`; None: launches are too cheap there to be worth it.
 
-    None for mixtures of experts, too: what is launched depends on where the rows go.
+    None for mixtures of experts, too, unless they are `CardExperts`: else what is launched depends on where rows go.
     """
-    if network.device.type != "cuda" or network.config.experts is not None:
+    mixed = [block.mlp for block in network.blocks if isinstance(block.mlp, Experts)]
+    if network.device.type != "cuda" or not all(isinstance(experts, CardExperts) for experts in mixed):
         return None
     if network.card is None:
         return DecodeGraphs(network, CudaRecorder())

@@ -25,15 +25,11 @@ def _numbers(levels, CODED: tl.constexpr):
 
 
 @triton.jit
-def multiplied_row_int4(
-    x, levels, steps, lows, scales, bias, out, outs, groups,
-    OUTS: tl.constexpr, GROUPS: tl.constexpr, CODED: tl.constexpr, HAS_BIAS: tl.constexpr,
-):  # fmt: skip
-    """Some outputs of ``x W^T + bias`` for one row."""
-    of = tl.program_id(0) * OUTS + tl.arange(0, OUTS)
+def row_sums_int4(
+    x, levels, steps, lows, row, has_out, groups, OUTS: tl.constexpr, GROUPS: tl.constexpr, CODED: tl.constexpr
+):
+    """``x W^T`` of one row, before `scales`: ``[OUTS]``. `row`: the number of the first group of each output."""
     group, place = tl.arange(0, GROUPS), tl.arange(0, 16)
-    has_out = of < outs
-    row = of.to(tl.int64) * groups
     sums = tl.zeros([OUTS, GROUPS, 16], tl.float32)
     for start in range(0, groups, GROUPS):
         at = start + group
@@ -48,24 +44,33 @@ def multiplied_row_int4(
         if not CODED:
             least = tl.load(lows + row[:, None] + at, here, 0.0).to(tl.float32)
             sums += (low + high) * least[:, :, None]
-    made = tl.sum(tl.sum(sums, 2), 1) * tl.load(scales + of, has_out, 0.0).to(tl.float32)
+    return tl.sum(tl.sum(sums, 2), 1)
+
+
+@triton.jit
+def multiplied_row_int4(
+    x, levels, steps, lows, scales, bias, out, outs, groups,
+    OUTS: tl.constexpr, GROUPS: tl.constexpr, CODED: tl.constexpr, HAS_BIAS: tl.constexpr,
+):  # fmt: skip
+    """Some outputs of ``x W^T + bias`` for one row."""
+    of = tl.program_id(0) * OUTS + tl.arange(0, OUTS)
+    has_out = of < outs
+    row = of.to(tl.int64) * groups
+    made = row_sums_int4(x, levels, steps, lows, row, has_out, groups, OUTS, GROUPS, CODED)
+    made *= tl.load(scales + of, has_out, 0.0).to(tl.float32)
     if HAS_BIAS:
         made += tl.load(bias + of, has_out, 0.0).to(tl.float32)
     tl.store(out + of, made.to(out.dtype.element_ty), has_out)
 
 
-@triton.jit(do_not_specialize=["rows"])
-def multiplied_int4(
-    x, levels, steps, lows, scales, bias, out, rows, outs, groups, x_row, out_row,
-    ROWS: tl.constexpr, OUTS: tl.constexpr, GROUPS: tl.constexpr, CODED: tl.constexpr, HAS_BIAS: tl.constexpr,
-    PRECISION: tl.constexpr,
+@triton.jit
+def tile_sums_int4(
+    x, levels, steps, lows, row, has_row, has_out, groups,
+    ROWS: tl.constexpr, OUTS: tl.constexpr, GROUPS: tl.constexpr, CODED: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """A tile of ``x W^T + bias``."""
-    at, of = tl.program_id(1) * ROWS + tl.arange(0, ROWS), tl.program_id(0) * OUTS + tl.arange(0, OUTS)
+    """The same of a tile; `x` ``[ROWS, 1]``: where each of its rows begins."""
     group, place, inner = tl.arange(0, GROUPS), tl.arange(0, 16), tl.arange(0, GROUPS * 16)
-    has_row, has_out = at < rows, of < outs
-    row = of.to(tl.int64) * groups
-    x += at[:, None].to(tl.int64) * x_row + inner // 16 * 32 + inner % 16
+    x += (inner // 16 * 32 + inner % 16)[None, :]
     total = tl.zeros([ROWS, OUTS], tl.float32)
     for start in range(0, groups, GROUPS):
         has_input = has_row[:, None] & (inner // 16 < groups - start)
@@ -84,7 +89,23 @@ def multiplied_int4(
         total = tl.dot(low, tl.trans(some), total, input_precision=PRECISION)
         some = tl.reshape(second.to(x.dtype.element_ty), [OUTS, GROUPS * 16])
         total = tl.dot(high, tl.trans(some), total, input_precision=PRECISION)
-    made = total * tl.load(scales + of, has_out, 0.0).to(tl.float32)
+    return total
+
+
+@triton.jit(do_not_specialize=["rows"])
+def multiplied_int4(
+    x, levels, steps, lows, scales, bias, out, rows, outs, groups, x_row, out_row,
+    ROWS: tl.constexpr, OUTS: tl.constexpr, GROUPS: tl.constexpr, CODED: tl.constexpr, HAS_BIAS: tl.constexpr,
+    PRECISION: tl.constexpr,
+):  # fmt: skip
+    """A tile of ``x W^T + bias``."""
+    at, of = tl.program_id(1) * ROWS + tl.arange(0, ROWS), tl.program_id(0) * OUTS + tl.arange(0, OUTS)
+    has_row, has_out = at < rows, of < outs
+    row, channel = x + at[:, None].to(tl.int64) * x_row, of.to(tl.int64) * groups
+    made = tile_sums_int4(
+        row, levels, steps, lows, channel, has_row, has_out, groups, ROWS, OUTS, GROUPS, CODED, PRECISION
+    )
+    made *= tl.load(scales + of, has_out, 0.0).to(tl.float32)
     if HAS_BIAS:
         made += tl.load(bias + of, has_out, 0.0).to(tl.float32)
     target = out + at[:, None].to(tl.int64) * out_row + of

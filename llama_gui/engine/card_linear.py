@@ -29,25 +29,25 @@ class CardLinear:
 
     def __init__(self, weight: Tensor, bias: Tensor | None, kernels: CardKernels) -> None:
         """`weight` ``[out, in]`` and `bias` ``[out]``, of the dtype and on the device of the rows."""
-        self._weight = weight.contiguous()
-        self._bias = bias
+        self.weight = weight.contiguous()
+        self.bias = bias
         self._kernels = kernels
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return (self._weight,)
+        return (self.weight,)
 
     @property
     def weight_bytes(self) -> int:
         """Bytes that the weight and the bias take."""
-        return byte_count(self._weight, self._bias)
+        return byte_count(self.weight, self.bias)
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
         if len(x) == 1:
-            return self._kernels.multiply_row(x, self._weight, None, self._bias)
-        return F.linear(x, self._weight, self._bias)
+            return self._kernels.multiply_row(x, self.weight, None, self.bias)
+        return F.linear(x, self.weight, self.bias)
 
 
 class CardInt8Linear:
@@ -61,24 +61,24 @@ class CardInt8Linear:
     def __init__(self, weight: Tensor, bias: Tensor | None, kernels: CardKernels) -> None:
         """Quantise `weight` ``[out, in]``; `bias` ``[out]``. Rows and results have the weight's dtype and device."""
         pieces = [round_channels(some) for some in _pieces(weight)]
-        self._levels = torch.cat([levels for levels, _ in pieces])
-        self._scales = torch.cat([scales for _, scales in pieces])
-        self._bias = bias
+        self.levels = torch.cat([levels for levels, _ in pieces])
+        self.scales = torch.cat([scales for _, scales in pieces])
+        self.bias = bias
         self._kernels = kernels
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return (self._levels,)
+        return (self.levels,)
 
     @property
     def weight_bytes(self) -> int:
         """Bytes that the weight, its scales and the bias take."""
-        return byte_count(self._levels, self._scales, self._bias)
+        return byte_count(self.levels, self.scales, self.bias)
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
-        return self._kernels.multiply(x, self._levels, self._scales, self._bias)
+        return self._kernels.multiply(x, self.levels, self.scales, self.bias)
 
 
 class CardInt4Linear:
@@ -95,23 +95,23 @@ class CardInt4Linear:
             pieces = (unpacked(blocks.to(device), weight.kind) for blocks in weight.blocks)
         else:
             pieces = (rounded(some.to(device)) for part in weight.parts for some in _pieces(part))
-        self._weight = CardLevels.joined(list(pieces))
-        self._bias = bias
+        self.weight = CardLevels.joined(list(pieces))
+        self.bias = bias
         self._kernels = kernels
 
     @property
     def packed(self) -> tuple[Tensor, ...]:
         """The weight as it lies in memory."""
-        return (self._weight.levels,)
+        return (self.weight.levels,)
 
     @property
     def weight_bytes(self) -> int:
         """Bytes that the weight, its steps, lows and scales, and the bias take."""
-        return byte_count(*self._weight.tensors, self._bias)
+        return byte_count(*self.weight.tensors, self.bias)
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, in] -> [rows, out]``."""
-        return self._kernels.multiply_int4(x, self._weight, self._bias)
+        return self._kernels.multiply_int4(x, self.weight, self.bias)
 
 
 def _pieces(weight: Tensor) -> tuple[Tensor, ...]:

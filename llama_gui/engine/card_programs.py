@@ -182,6 +182,24 @@ def joined(
     tl.store(out + (row * HEADS + head) * DIM + places, (total / mass).to(out.dtype.element_ty), inside)
 
 
+@triton.jit
+def tile_sums(
+    x, weight, has_row, has_out, width,
+    ROWS: tl.constexpr, OUTS: tl.constexpr, INNER: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """``x W^T`` of a tile; `x` ``[ROWS, 1]`` and `weight` ``[1, OUTS]`` are where each row of the two begins."""
+    inner = tl.arange(0, INNER)
+    x += inner[None, :]
+    weight += inner[:, None]
+    total = tl.zeros([ROWS, OUTS], tl.float32)
+    for start in range(0, width, INNER):
+        inside = inner < width - start
+        some = tl.load(x + start, has_row[:, None] & inside[None, :], 0.0)
+        levels = tl.load(weight + start, has_out[None, :] & inside[:, None], 0)
+        total = tl.dot(some, levels.to(some.dtype), total, input_precision=PRECISION)
+    return total
+
+
 @triton.jit(do_not_specialize=["rows"])
 def multiplied(
     x, weight, scales, bias, out, rows, outs, width, x_row, out_row,
@@ -189,21 +207,26 @@ def multiplied(
 ):  # fmt: skip
     """A tile of ``x W^T * scales + bias``; `weight` ``[outs, width]`` is of eight bits, and `x` of more."""
     at, of = tl.program_id(1) * ROWS + tl.arange(0, ROWS), tl.program_id(0) * OUTS + tl.arange(0, OUTS)
-    inner = tl.arange(0, INNER)
     has_row, has_out = at < rows, of < outs
-    x += at[:, None].to(tl.int64) * x_row + inner
-    weight += of.to(tl.int64) * width + inner[:, None]
-    total = tl.zeros([ROWS, OUTS], tl.float32)
-    for start in range(0, width, INNER):
-        inside = inner < width - start
-        some = tl.load(x + start, has_row[:, None] & inside, 0.0)
-        levels = tl.load(weight + start, has_out & inside[:, None], 0)
-        total = tl.dot(some, levels.to(some.dtype), total, input_precision=PRECISION)
-    made = total * tl.load(scales + of, has_out, 0.0).to(tl.float32)
+    row, channel = x + at[:, None].to(tl.int64) * x_row, weight + of[None, :].to(tl.int64) * width
+    made = tile_sums(row, channel, has_row, has_out, width, ROWS, OUTS, INNER, PRECISION)
+    made *= tl.load(scales + of, has_out, 0.0).to(tl.float32)
     if HAS_BIAS:
         made += tl.load(bias + of, has_out, 0.0).to(tl.float32)
     target = out + at[:, None].to(tl.int64) * out_row + of
     tl.store(target, made.to(out.dtype.element_ty), has_row[:, None] & has_out)
+
+
+@triton.jit
+def row_sums(x, weight, has_out, width, OUTS: tl.constexpr, INNER: tl.constexpr):
+    """The same of one row at `x`: ``[OUTS]``, of channels that begin at `weight` ``[OUTS, 1]``."""
+    inner = tl.arange(0, INNER)
+    sums = tl.zeros([OUTS, INNER], tl.float32)
+    for start in range(0, width, INNER):
+        inside = inner < width - start
+        some = tl.load(x + start + inner, inside, 0.0).to(tl.float32)
+        sums += tl.load(weight + start + inner[None, :], has_out[:, None] & inside[None, :], 0).to(tl.float32) * some
+    return tl.sum(sums, 1)
 
 
 @triton.jit
@@ -213,15 +236,8 @@ def multiplied_row(
 ):  # fmt: skip
     """Some outputs of ``x W^T * scales + bias`` for one row; `weight` ``[outs, width]``."""
     of = tl.program_id(0) * OUTS + tl.arange(0, OUTS)
-    inner = tl.arange(0, INNER)
     has_out = of < outs
-    weight += of[:, None].to(tl.int64) * width + inner
-    sums = tl.zeros([OUTS, INNER], tl.float32)
-    for start in range(0, width, INNER):
-        inside = inner < width - start
-        some = tl.load(x + start + inner, inside, 0.0).to(tl.float32)
-        sums += tl.load(weight + start, has_out[:, None] & inside, 0).to(tl.float32) * some
-    made = tl.sum(sums, 1)
+    made = row_sums(x, weight + of[:, None].to(tl.int64) * width, has_out, width, OUTS, INNER)
     if HAS_SCALES:
         made *= tl.load(scales + of, has_out, 0.0).to(tl.float32)
     if HAS_BIAS:

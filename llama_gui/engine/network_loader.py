@@ -9,6 +9,7 @@ from torch import Tensor
 from llama_gui.engine import card_kernels
 from llama_gui.engine.attention_blocks import LARGEST, find_blocks
 from llama_gui.engine.cache_precision import resolve_cache_dtype
+from llama_gui.engine.card_experts import on_card
 from llama_gui.engine.card_kernels import CardKernels
 from llama_gui.engine.checkpoint import WeightSource
 from llama_gui.engine.config import NetworkConfig
@@ -188,11 +189,12 @@ class NetworkLoader:
         bias = self._wide(prefix + bias_of(names.router)) if names.has_biases else None
         router = self._float_linear(self._wide(prefix + names.router), bias)
         correction = self._wide(prefix + names.correction).flatten() if names.correction else None
-        return Experts(
+        experts = Experts(
             Router(router, config.chosen, normalises=config.normalises, correction=correction),
             [expert(number) for number in range(config.count)],
             self._shared_expert(prefix, names) if names.shared else None,
         )
+        return experts if self._card is None else on_card(experts, self._card)
 
     def _shared_expert(self, prefix: str, names: ExpertNames) -> SharedExpert:
         gate_up, down = (

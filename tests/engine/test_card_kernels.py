@@ -164,11 +164,11 @@ def test_products_in_int8(rows, dtype):
     for offset in (None, bias):
         linear = CardInt8Linear(weight, offset, KERNELS)
         (levels,) = linear.packed
-        widened = (levels * linear._scales.unsqueeze(1)).to(dtype)
+        widened = (levels * linear.scales.unsqueeze(1)).to(dtype)
         assert (widened - weight).abs().max() < 0.02
         close(
             linear(x),
-            F.linear(x.float(), levels * linear._scales.unsqueeze(1), None if offset is None else offset.float()).to(
+            F.linear(x.float(), levels * linear.scales.unsqueeze(1), None if offset is None else offset.float()).to(
                 dtype
             ),
         )
@@ -189,7 +189,7 @@ def test_products(rows, width, dtype):
 def test_wide_products_in_int8_of_a_row():
     weight, x = numbers(card_kernels._WIDE, 64), numbers(1, 64, seed=2)
     linear = CardInt8Linear(weight, None, KERNELS)
-    close(linear(x), F.linear(x, linear.packed[0] * linear._scales.unsqueeze(1)))
+    close(linear(x), F.linear(x, linear.packed[0] * linear.scales.unsqueeze(1)))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
@@ -329,7 +329,7 @@ def test_experts_in_mxfp4_stay_so(monkeypatch, few_programs, tmp_path):
         got = NetworkLoader(model.config, checkpoint, precision, CPU).load()
     experts = [linear for block in got.blocks for expert in block.mlp.experts for linear in expert.linears]
     assert {type(linear) for linear in experts} == {CardInt4Linear}
-    assert all(linear._weight.is_coded for linear in experts)
+    assert all(linear.weight.is_coded for linear in experts)
     assert {type(block.attention.out) for block in got.blocks} == {CardInt8Linear}
     made = [network.forward(drawn(conversations(network, (5,)))) for network in (got, want)]
     assert (made[0] - made[1]).norm() < 0.1 * made[1].norm()

@@ -14,9 +14,11 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from llama_gui.engine import card_int4_programs, card_programs
+from llama_gui.engine import card_expert_programs, card_int4_programs, card_programs
+from llama_gui.engine.card_experts import ExpertPrograms, ExpertWeights
 from llama_gui.engine.card_int4 import rounded
-from llama_gui.engine.card_kernels import INT4_TILES, TILES, CardKernels, Places
+from llama_gui.engine.card_kernels import EXPERT_INT4_TILES, INT4_TILES, TILES, CardKernels, Places
+from llama_gui.engine.card_linear import CardInt4Linear, CardInt8Linear, CardLinear
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.rotary import Turns
 
@@ -70,7 +72,10 @@ class Recorder:
 
 
 def _program(name: str) -> Any:
-    return getattr(card_programs, name, None) or getattr(card_int4_programs, name)
+    for programs in (card_programs, card_int4_programs):
+        if name in vars(programs):
+            return getattr(programs, name)
+    return getattr(card_expert_programs, name)
 
 
 def _kind(value: object) -> str:
@@ -101,6 +106,7 @@ def launches(dtype: torch.dtype) -> set[Launch]:
                 kernels.attend(q, places, 0, kv_heads, window, sinks, cap)
     if dtype != torch.float32:  # rows are in half precision beside weights of few bits
         _products(kernels, dtype)
+        _expert_products(recorder, dtype)
     kernels.multiply_row(torch.ones(1, 2048, dtype=dtype), torch.ones(2048, 2048, dtype=dtype), None, None)
     return recorder.launches
 
@@ -117,6 +123,26 @@ def _products(kernels: CardKernels, dtype: torch.dtype) -> None:
             kernels.multiply_int4(
                 torch.ones(rows, 2048, dtype=dtype), weight, torch.ones(len(weight.levels), dtype=dtype)
             )
+
+
+def _expert_products(recorder: Recorder, dtype: torch.dtype) -> None:
+    programs = ExpertPrograms()
+    programs._programs = recorder
+    for kind, is_coded in (
+        (CardLinear, False),
+        (CardInt8Linear, False),
+        (CardInt4Linear, False),
+        (CardInt4Linear, True),
+    ):
+        parts, tiles = (5, EXPERT_INT4_TILES) if kind is CardInt4Linear else (3, TILES)
+        for outs in (2048, 8192):
+            for has_bias in (False, True):
+                addresses = torch.ones(parts, 2, dtype=torch.int64)
+                table = ExpertWeights((), kind, addresses, outs, 2048, is_coded, has_bias)
+                for rows in (1, *(int(min(most, 999)) for most, *_ in tiles)):
+                    numbers = torch.ones(rows, 2, dtype=torch.int64)
+                    programs.multiply(torch.ones(rows, 2048, dtype=dtype), numbers, table)
+                    programs.multiply(torch.ones(2 * rows, 2048, dtype=dtype), numbers, table, torch.ones(rows, 2))
 
 
 def shared_bytes(launch: Launch, capability: int) -> int:
