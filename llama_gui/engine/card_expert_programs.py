@@ -19,6 +19,34 @@ from llama_gui.engine.card_programs import row_sums, tile_sums
 
 
 @triton.jit
+def routed(
+    logits, correction, weights, numbers, experts,
+    CHOSEN: tl.constexpr, PLACES: tl.constexpr, BLOCK: tl.constexpr,
+    NORMALISES: tl.constexpr, HAS_CORRECTION: tl.constexpr, LEAST: tl.constexpr,
+):  # fmt: skip
+    """The `CHOSEN` experts of a row and their weights, as `Router` finds them, the likeliest first."""
+    row, at, place = tl.program_id(0), tl.arange(0, BLOCK), tl.arange(0, PLACES)
+    inside = at < experts
+    likely = tl.load(logits + row * experts + at, inside, float("-inf"))
+    likely = tl.exp(likely - tl.max(likely, 0))
+    likely /= tl.sum(likely, 0)
+    left = likely
+    if HAS_CORRECTION:
+        left += tl.load(correction + at, inside, 0.0)
+    left = tl.where(inside, left, float("-inf"))
+    made, which = tl.zeros([PLACES], tl.float32), tl.zeros([PLACES], tl.int32)
+    for n in tl.static_range(CHOSEN):
+        best = tl.argmax(left, 0)
+        made = tl.where(place == n, tl.sum(tl.where(at == best, likely, 0.0), 0), made)
+        which = tl.where(place == n, best, which)
+        left = tl.where(at == best, float("-inf"), left)
+    if NORMALISES:
+        made /= tl.maximum(tl.sum(made, 0), LEAST)
+    tl.store(weights + row * CHOSEN + place, made, place < CHOSEN)
+    tl.store(numbers + row * CHOSEN + place, which, place < CHOSEN)
+
+
+@triton.jit
 def members(numbers, pairs, expert, first, ROWS: tl.constexpr, PAIRS: tl.constexpr):
     """Those of the `pairs` that go to `expert`, from the `first` of them on: ``[ROWS]``, -1 where there is none."""
     wanted, some = first + tl.arange(0, ROWS), tl.arange(0, PAIRS)

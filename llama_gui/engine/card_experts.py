@@ -12,9 +12,9 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from llama_gui.engine.card_kernels import EXPERT_INT4_TILES, INT4_ROW, TILES, CardKernels, tile_for
+from llama_gui.engine.card_kernels import EXPERT_INT4_TILES, INT4_ROW, TILES, CardKernels, power_of_two, tile_for
 from llama_gui.engine.card_linear import CardInt4Linear, CardInt8Linear, CardLinear
-from llama_gui.engine.experts import Experts
+from llama_gui.engine.experts import LEAST_SUM, Experts, Router
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.layers import MLP
@@ -88,6 +88,19 @@ class ExpertPrograms:
         from llama_gui.engine import card_expert_programs
 
         self._programs: Any = card_expert_programs  # launches take more than the functions tell
+
+    def route(self, logits: Tensor, router: Router) -> tuple[Tensor, Tensor]:
+        """What `router` makes of its float32 `logits` ``[rows, experts]``; numbers are int32."""
+        rows, experts = logits.shape
+        weights = torch.empty(rows, router.chosen, device=logits.device)
+        numbers = torch.empty_like(weights, dtype=torch.int32)
+        correction = router.correction
+        self._programs.routed[(rows,)](
+            logits, logits if correction is None else correction, weights, numbers, experts,
+            CHOSEN=router.chosen, PLACES=power_of_two(router.chosen), BLOCK=power_of_two(experts),
+            NORMALISES=router.normalises, HAS_CORRECTION=correction is not None, LEAST=LEAST_SUM, num_warps=1,
+        )  # fmt: skip
+        return weights, numbers
 
     def multiply(self, x: Tensor, numbers: Tensor, table: ExpertWeights, weights: Tensor | None = None) -> Tensor:
         """Each pair's row by the weight of its expert: ``[pairs, outs]``.
@@ -167,9 +180,9 @@ class CardExperts(Experts):
         return y.to(x.dtype)
 
     def _mixed(self, x: Tensor) -> Tensor:
-        weights, numbers = self.router(x)
+        weights, numbers = self._programs.route(self.router.linear(x.float()).contiguous(), self.router)
         gated = self._kernels.gated(self._programs.multiply(x.contiguous(), numbers, self._gate_up), self._gate)
-        made = self._programs.multiply(gated, numbers, self._down, weights.contiguous())
+        made = self._programs.multiply(gated, numbers, self._down, weights)
         return made.unflatten(0, numbers.shape).sum(1)
 
 

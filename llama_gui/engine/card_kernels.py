@@ -86,7 +86,7 @@ class CardKernels:
             x, x if more is None else more, weight, out,
             x.stride(0), x.stride(1) if heads > 1 else 0, 0 if more is None else more.stride(0),
             out.stride(0), out.stride(1) if heads > 1 else 0, width, eps,
-            ADDS=more is not None, BLOCK=_power_of_two(width), num_warps=_warps(width),
+            ADDS=more is not None, BLOCK=power_of_two(width), num_warps=_warps(width),
         )  # fmt: skip
 
     def gated(self, x: Tensor, gate: Gate) -> Tensor:
@@ -118,7 +118,7 @@ class CardKernels:
         self._programs.kept[(rows, heads + 2 * k.shape[1])](
             q, k, v, turned, cos, sin, places.keys, places.values, places.positions, places.capacities,
             q.stride(0), q.stride(1), k.stride(0), k.stride(1), v.stride(0), v.stride(1), turned.stride(0), layer,
-            HEADS=heads, KV_HEADS=k.shape[1], DIM=dim, ROTARY=rotary, BLOCK=_power_of_two(dim), num_warps=1,
+            HEADS=heads, KV_HEADS=k.shape[1], DIM=dim, ROTARY=rotary, BLOCK=power_of_two(dim), num_warps=1,
         )  # fmt: skip
         return turned
 
@@ -140,11 +140,11 @@ class CardKernels:
         splits = _splits(rows * kv_heads)
         out = torch.empty_like(q)
         parts, masses, maxima = self._room_for_splits(q, splits)
-        block, is_wide = max(16, _power_of_two(dim)), q.dtype == torch.float32
+        block, is_wide = max(16, power_of_two(dim)), q.dtype == torch.float32
         self._programs.attended[(rows, kv_heads, splits)](
             q, out, parts, masses, maxima, q if sinks is None else sinks,
             places.keys, places.values, places.positions, places.capacities, layer, dim**-0.5, window or 0, cap or 1.0,
-            HEADS=count, KV_HEADS=kv_heads, GROUP_BLOCK=max(16, _power_of_two(count // kv_heads)),
+            HEADS=count, KV_HEADS=kv_heads, GROUP_BLOCK=max(16, power_of_two(count // kv_heads)),
             DIM=dim, BLOCK=block, KEYS=32 if is_wide or block > 128 else 64, SPLITS=splits,
             HAS_WINDOW=window is not None, HAS_CAP=cap is not None, HAS_SINKS=sinks is not None,
             PRECISION="ieee", num_warps=4, num_stages=2,
@@ -286,10 +286,10 @@ def tile_for(rows: int, outs: int, tiles: Sequence[tuple[float, Tile, Tile]] = T
 
 
 def _splits(programs: int) -> int:
-    return max(1, min(_MOST_SPLITS, _power_of_two(_PROGRAMS // max(programs, 1) + 1) // 2))
+    return max(1, min(_MOST_SPLITS, power_of_two(_PROGRAMS // max(programs, 1) + 1) // 2))
 
 
-def _power_of_two(number: int) -> int:
+def power_of_two(number: int) -> int:
     """The next one from `number` on."""
     return 1 << max(number - 1, 0).bit_length()
 

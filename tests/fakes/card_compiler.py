@@ -19,6 +19,7 @@ from llama_gui.engine.card_experts import ExpertPrograms, ExpertWeights
 from llama_gui.engine.card_int4 import rounded
 from llama_gui.engine.card_kernels import EXPERT_INT4_TILES, INT4_TILES, TILES, CardKernels, Places
 from llama_gui.engine.card_linear import CardInt4Linear, CardInt8Linear, CardLinear
+from llama_gui.engine.experts import Router
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.rotary import Turns
 
@@ -28,6 +29,7 @@ TYPES = {
     torch.bfloat16: "*bf16",
     torch.int8: "*i8",
     torch.uint8: "*u8",
+    torch.int32: "*i32",
     torch.int64: "*i64",
 }
 OPTIONS = ("num_warps", "num_stages")
@@ -128,6 +130,9 @@ def _products(kernels: CardKernels, dtype: torch.dtype) -> None:
 def _expert_products(recorder: Recorder, dtype: torch.dtype) -> None:
     programs = ExpertPrograms()
     programs._programs = recorder
+    for correction in (None, torch.ones(128)):
+        router = Router(CardLinear(torch.ones(128, 64), None, CardKernels()), 8, normalises=True, correction=correction)
+        programs.route(torch.ones(3, 128), router)
     for kind, is_coded in (
         (CardLinear, False),
         (CardInt8Linear, False),
@@ -140,7 +145,7 @@ def _expert_products(recorder: Recorder, dtype: torch.dtype) -> None:
                 addresses = torch.ones(parts, 2, dtype=torch.int64)
                 table = ExpertWeights((), kind, addresses, outs, 2048, is_coded, has_bias)
                 for rows in (1, *(int(min(most, 999)) for most, *_ in tiles)):
-                    numbers = torch.ones(rows, 2, dtype=torch.int64)
+                    numbers = torch.ones(rows, 2, dtype=torch.int32)
                     programs.multiply(torch.ones(rows, 2048, dtype=dtype), numbers, table)
                     programs.multiply(torch.ones(2 * rows, 2048, dtype=dtype), numbers, table, torch.ones(rows, 2))
 
