@@ -15,13 +15,38 @@ import triton.language as tl
 
 @triton.jit
 def _numbers(levels, CODED: tl.constexpr):
-    if CODED:
-        size = (levels & 7).to(tl.int32)
-        size += tl.maximum(size - 4, 0) + 2 * tl.maximum(size - 6, 0)  # 0, 1, 2, 3, 4, 6, 8, 12
-        numbers = tl.where(levels >= 8, -size, size).to(tl.float32)
-    else:
-        numbers = levels.to(tl.float32)
-    return numbers
+    """Float16 of levels below 16, made of their bits, as a card is slow to convert whole numbers.
+
+    Those of `CODED` are ``2 ** -15`` times what they are to be, and of others 1,024 more; see `_steps`, `_least`.
+    """
+    bits = levels.to(tl.uint16)
+    # Of float16 the upper bits are a sign and five of exponent: two bits of exponent and one behind it are a number.
+    made = ((bits & 8) << 12) | ((bits & 7) << 9) if CODED else bits | 0x6400
+    return made.to(tl.float16, bitcast=True)
+
+
+@triton.jit
+def _steps(steps, at, here, CODED: tl.constexpr):
+    """By which what `_numbers` gives is multiplied."""
+    step = tl.load(steps + at, here, 0.0).to(tl.float32)
+    return step * 32768 if CODED else step
+
+
+@triton.jit
+def _least(lows, at, here, step):
+    """What is added to the product, of levels that are not coded."""
+    return tl.load(lows + at, here, 0.0).to(tl.float32) - 1024 * step
+
+
+@triton.jit
+def _widened(both, step, least, CODED: tl.constexpr):
+    """The two halves of bytes ``[..., 16]`` as plain numbers, with `step` and `least` ``[...]`` of their groups."""
+    first = _numbers(both & 15, CODED).to(tl.float32) * tl.expand_dims(step, -1)
+    second = _numbers(both >> 4, CODED).to(tl.float32) * tl.expand_dims(step, -1)
+    if not CODED:
+        first += tl.expand_dims(least, -1)
+        second += tl.expand_dims(least, -1)
+    return first, second
 
 
 @triton.jit
@@ -37,13 +62,13 @@ def row_sums_int4(
         first = x + at[:, None] * 32 + place
         low = tl.load(first, inside[:, None], 0.0).to(tl.float32)
         high = tl.load(first + 16, inside[:, None], 0.0).to(tl.float32)
-        here = has_out[:, None] & inside
-        step = tl.load(steps + row[:, None] + at, here, 0.0).to(tl.float32)
-        both = tl.load(levels + (row[:, None] + at)[:, :, None] * 16 + place, here[:, :, None], 0)
-        sums += (_numbers(both & 15, CODED) * low + _numbers(both >> 4, CODED) * high) * step[:, :, None]
+        here, of_group = has_out[:, None] & inside, row[:, None] + at
+        step = _steps(steps, of_group, here, CODED)
+        both = tl.load(levels + of_group[:, :, None] * 16 + place, here[:, :, None], 0)
+        some = _numbers(both & 15, CODED).to(tl.float32) * low + _numbers(both >> 4, CODED).to(tl.float32) * high
+        sums += some * step[:, :, None]
         if not CODED:
-            least = tl.load(lows + row[:, None] + at, here, 0.0).to(tl.float32)
-            sums += (low + high) * least[:, :, None]
+            sums += (low + high) * _least(lows, of_group, here, step)[:, :, None]
     return tl.sum(tl.sum(sums, 2), 1)
 
 
@@ -78,13 +103,9 @@ def tile_sums_int4(
         high = tl.load(x + start * 32 + 16, has_input, 0.0)
         here = has_out[:, None] & (group < groups - start)
         of_group = row[:, None] + start + group
-        step = tl.load(steps + of_group, here, 0.0).to(tl.float32)[:, :, None]
+        step = _steps(steps, of_group, here, CODED)
         both = tl.load(levels + of_group[:, :, None] * 16 + place, here[:, :, None], 0)
-        first, second = _numbers(both & 15, CODED) * step, _numbers(both >> 4, CODED) * step
-        if not CODED:
-            least = tl.load(lows + of_group, here, 0.0).to(tl.float32)[:, :, None]
-            first += least
-            second += least
+        first, second = _widened(both, step, _least(lows, of_group, here, step) if not CODED else step, CODED)
         some = tl.reshape(first.to(x.dtype.element_ty), [OUTS, GROUPS * 16])
         total = tl.dot(low, tl.trans(some), total, input_precision=PRECISION)
         some = tl.reshape(second.to(x.dtype.element_ty), [OUTS, GROUPS * 16])
@@ -118,14 +139,11 @@ def widened_int4(levels, steps, lows, scales, out, groups, GROUPS: tl.constexpr,
     of = tl.program_id(0).to(tl.int64)
     at, place = tl.program_id(1) * GROUPS + tl.arange(0, GROUPS), tl.arange(0, 16)
     inside = at < groups
-    scale = tl.load(scales + of).to(tl.float32)
-    step = tl.load(steps + of * groups + at, inside, 0.0).to(tl.float32)[:, None] * scale
-    both = tl.load(levels + (of * groups + at)[:, None] * 16 + place, inside[:, None], 0)
-    first, second = _numbers(both & 15, CODED) * step, _numbers(both >> 4, CODED) * step
-    if not CODED:
-        least = tl.load(lows + of * groups + at, inside, 0.0).to(tl.float32)[:, None] * scale
-        first += least
-        second += least
+    scale, of_group = tl.load(scales + of).to(tl.float32), of * groups + at
+    step = _steps(steps, of_group, inside, CODED)
+    both = tl.load(levels + of_group[:, None] * 16 + place, inside[:, None], 0)
+    least = _least(lows, of_group, inside, step) * scale if not CODED else step
+    first, second = _widened(both, step * scale, least, CODED)
     target = out + (of * groups + at)[:, None] * 32 + place
     tl.store(target, first.to(out.dtype.element_ty), inside[:, None])
     tl.store(target + 16, second.to(out.dtype.element_ty), inside[:, None])
