@@ -9,7 +9,8 @@ are, and the launches are the same whatever the router says, so that a step can 
 """
 
 # ruff: noqa: ANN001, ANN201, N803
-# pyright: reportAssignmentType=false, reportOperatorIssue=false
+# pyright: reportAssignmentType=false, reportOperatorIssue=false, reportArgumentType=false
+# pyright: reportGeneralTypeIssues=false, reportIndexIssue=false
 
 import triton
 import triton.language as tl
@@ -79,19 +80,20 @@ def finished(
     return made
 
 
-@triton.jit(do_not_specialize=["x_row"])
+@triton.jit
 def expert_row(
-    x, numbers, weights_at, scales_at, bias_at, weights, out, outs, width, x_row,
-    OUTS: tl.constexpr, INNER: tl.constexpr,
+    x, numbers, weights_at, scales_at, bias_at, weights, out, outs, width,
+    OUTS: tl.constexpr, INNER: tl.constexpr, SHARE: tl.constexpr,
     HAS_SCALES: tl.constexpr, HAS_BIAS: tl.constexpr, HAS_WEIGHTS: tl.constexpr,
 ):  # fmt: skip
-    """Some outputs of a pair; `x_row`: from the row of one pair to that of the next, 0 where they share it."""
+    """Some outputs of a pair; `SHARE`: how many pairs have the same row, which lie side by side."""
     pair, of = tl.program_id(1), tl.program_id(0) * OUTS + tl.arange(0, OUTS)
     has_out = of < outs
     expert = tl.load(numbers + pair)
     kind: tl.constexpr = tl.int8 if HAS_SCALES else x.dtype.element_ty
     weight = tl.multiple_of(tl.load(weights_at + expert).to(tl.pointer_type(kind)), 16)
-    sums = row_sums(x + pair * x_row, weight + of[:, None].to(tl.int64) * width, has_out, width, OUTS, INNER)
+    row = x + (pair // SHARE).to(tl.int64) * width
+    sums = row_sums(row, weight + of[:, None].to(tl.int64) * width, has_out, width, OUTS, INNER)
     made = finished(
         sums[None, :], scales_at, bias_at, weights, expert, tl.full([1, 1], 0, tl.int32) + pair, of, has_out,
         x.dtype.element_ty, HAS_SCALES, HAS_BIAS, HAS_WEIGHTS,
@@ -106,7 +108,7 @@ def expert_tile(
     ROWS: tl.constexpr, OUTS: tl.constexpr, INNER: tl.constexpr, PAIRS: tl.constexpr, SHARE: tl.constexpr,
     HAS_SCALES: tl.constexpr, HAS_BIAS: tl.constexpr, HAS_WEIGHTS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """Some outputs of some pairs of an expert; `SHARE`: how many pairs have the same row, which lie side by side."""
+    """Some outputs of some pairs of an expert."""
     expert, of = tl.program_id(1), tl.program_id(0) * OUTS + tl.arange(0, OUTS)
     pair = members(numbers, pairs, expert, tl.program_id(2) * ROWS, ROWS, PAIRS)
     has_row, has_out = pair >= 0, of < outs
@@ -123,10 +125,11 @@ def expert_tile(
         tl.store(target, made.to(out.dtype.element_ty), has_row[:, None] & has_out)
 
 
-@triton.jit(do_not_specialize=["x_row"])
+@triton.jit
 def expert_row_int4(
-    x, numbers, levels_at, steps_at, lows_at, scales_at, bias_at, weights, out, outs, groups, x_row,
-    OUTS: tl.constexpr, GROUPS: tl.constexpr, CODED: tl.constexpr, HAS_BIAS: tl.constexpr, HAS_WEIGHTS: tl.constexpr,
+    x, numbers, levels_at, steps_at, lows_at, scales_at, bias_at, weights, out, outs, groups,
+    OUTS: tl.constexpr, GROUPS: tl.constexpr, SHARE: tl.constexpr,
+    CODED: tl.constexpr, HAS_BIAS: tl.constexpr, HAS_WEIGHTS: tl.constexpr,
 ):  # fmt: skip
     """As `expert_row`, of weights of four bits; see `card_int4_programs`."""
     pair, of = tl.program_id(1), tl.program_id(0) * OUTS + tl.arange(0, OUTS)
@@ -136,7 +139,8 @@ def expert_row_int4(
     steps = tl.multiple_of(tl.load(steps_at + expert).to(tl.pointer_type(tl.float16)), 16)
     lows = tl.multiple_of(tl.load(lows_at + expert).to(tl.pointer_type(tl.float16)), 16)
     channel = of.to(tl.int64) * groups
-    sums = row_sums_int4(x + pair * x_row, levels, steps, lows, channel, has_out, groups, OUTS, GROUPS, CODED)
+    row = x + (pair // SHARE).to(tl.int64) * (groups * 32)
+    sums = row_sums_int4(row, levels, steps, lows, channel, has_out, groups, OUTS, GROUPS, CODED)
     made = finished(
         sums[None, :], scales_at, bias_at, weights, expert, tl.full([1, 1], 0, tl.int32) + pair, of, has_out,
         x.dtype.element_ty, True, HAS_BIAS, HAS_WEIGHTS,

@@ -24,8 +24,10 @@ _MOST_ROWS = 512
 """More go through in pieces: each program looks at the experts of all rows."""
 _PAIRS = 128
 """At so many a program looks at a time."""
+_FEW_ROWS = 1
+"""The pairs of up to so many rows are multiplied one by one."""
 _ROW_OUTS, _ROW_INNER = 2, 1024
-"""For the pairs of a single row: a program has so many outputs, and takes so many numbers at a time."""
+"""There a program has so many outputs, and takes so many numbers at a time."""
 
 _AnyLinear = CardLinear | CardInt8Linear | CardInt4Linear
 
@@ -119,23 +121,24 @@ class ExpertPrograms:
             options["CODED"] = table.is_coded
         else:
             options["HAS_SCALES"] = table.kind is CardInt8Linear
-        if len(numbers) == 1:
-            self._multiply_row(tensors, table, 0 if len(x) < pairs else table.width, pairs, options)
+        if len(numbers) <= _FEW_ROWS:
+            self._multiply_pairs(tensors, table, pairs // len(x), pairs, options)
         else:
             self._multiply_tiles(tensors, table, pairs // len(x), numbers, options)
         return out
 
-    def _multiply_row(
-        self, tensors: Sequence[Tensor], table: ExpertWeights, x_row: int, pairs: int, options: dict[str, bool]
+    def _multiply_pairs(
+        self, tensors: Sequence[Tensor], table: ExpertWeights, share: int, pairs: int, options: dict[str, bool]
     ) -> None:
+        """One by one: of few rows hardly two go to the same expert."""
         if table.kind is CardInt4Linear:
             self._programs.expert_row_int4[(-(-table.outs // INT4_ROW.outs), pairs)](
-                *tensors, table.outs, table.width // GROUP, x_row,
-                OUTS=INT4_ROW.outs, GROUPS=INT4_ROW.inner, num_warps=INT4_ROW.warps, **options,
+                *tensors, table.outs, table.width // GROUP,
+                OUTS=INT4_ROW.outs, GROUPS=INT4_ROW.inner, SHARE=share, num_warps=INT4_ROW.warps, **options,
             )  # fmt: skip
         else:
             self._programs.expert_row[(-(-table.outs // _ROW_OUTS), pairs)](
-                *tensors, table.outs, table.width, x_row, OUTS=_ROW_OUTS, INNER=_ROW_INNER, **options
+                *tensors, table.outs, table.width, OUTS=_ROW_OUTS, INNER=_ROW_INNER, SHARE=share, **options
             )
 
     def _multiply_tiles(

@@ -1,7 +1,6 @@
 """Experts on a card, beside those that go one after the other, in Triton's interpreter; see `test_card_kernels.py`."""
 
 import math
-import os
 
 import pytest
 import torch
@@ -9,7 +8,6 @@ import torch
 if torch.cuda.is_available():
     pytest.skip("test_on_card.py tests them on the card", allow_module_level=True)
 
-os.environ["TRITON_INTERPRET"] = "1"  # as `test_card_kernels.py` does
 pytest.importorskip("triton", reason="Triton is for Linux")
 
 from llama_gui.engine import card_experts, card_kernels, native_library
@@ -114,6 +112,13 @@ def test_many_rows_go_in_pieces(monkeypatch):
     want = on_card(theirs, KERNELS)(x)
     monkeypatch.setattr(card_experts, "_MOST_ROWS", 4)
     torch.testing.assert_close(on_card(theirs, KERNELS)(x), want, atol=1e-5, rtol=0)
+
+
+def test_few_rows_go_pair_by_pair(monkeypatch):
+    theirs = experts("int8", has_bias=True)
+    x = numbers(3, 96)
+    monkeypatch.setattr(card_experts, "_FEW_ROWS", 3)
+    torch.testing.assert_close(on_card(theirs, KERNELS)(x), theirs(x), atol=1e-5, rtol=0)
 
 
 def test_an_expert_that_all_rows_go_to():
