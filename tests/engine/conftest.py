@@ -1,15 +1,21 @@
 """Engines over tiny random models, one set for the whole run."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+import torch
 
 from llama_gui.engine import Engine, native_library
 from llama_gui.engine.native_kernels import NativeKernels
 from tests.engine.this_machine import register_widths
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
+
+if not torch.cuda.is_available():
+    # Read when Triton is imported, which transformers does, too: from then on it interprets or it does not.
+    os.environ["TRITON_INTERPRET"] = "1"
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ It tells whether they compute the right numbers (not in bfloat16, which it multi
 about what a card's compiler makes of them: `test_on_card.py` is for that.
 """
 
-import os
 from dataclasses import replace
 
 import gguf
@@ -15,7 +14,6 @@ import torch.nn.functional as F
 if torch.cuda.is_available():
     pytest.skip("test_on_card.py tests them on the card", allow_module_level=True)
 
-os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported, which no other test of this process does
 pytest.importorskip("triton", reason="Triton is for Linux")
 
 from llama_gui.engine import card_kernels, native_library
