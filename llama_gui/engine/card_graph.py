@@ -43,8 +43,9 @@ class CardStep:
         shape = (config.num_hidden_layers, config.num_key_value_heads, 1, config.head_dim)
         self._scratch = torch.zeros(2, *shape, dtype=network.cache_dtype, device=device)  # for rows that nobody reads
         self._nobody = (0, 0, *(half.data_ptr() for half in self._scratch), 1)
-        # What a step is given, in one piece of memory that the card fetches by itself: ids, places and temperatures.
-        self._given = torch.zeros(6, rows, dtype=torch.int64, pin_memory=device.type == "cuda")
+        # What a step is given, in one piece of memory that the card fetches by itself: ids, places, temperatures and
+        # the positions by which rows are rotated.
+        self._given = torch.zeros(7, rows, dtype=torch.int64, pin_memory=device.type == "cuda")
         self._numbers = self._given.to(device)
         places = Places(*self._numbers[1:5])
         self._spans = CardSpans(kernels, places, rows)
@@ -60,11 +61,12 @@ class CardStep:
         given = self._given.numpy()
         given[:5] = np.array(numbers, np.int64).T
         given[5].view(np.float64)[:] = [*temperatures, *[1.0] * spare]
+        given[6] = [*(segment.rotated_by for segment in segments), *[0] * spare]
         self._numbers.copy_(self._given, non_blocking=True)  # whoever called last waited for the results
 
     def run(self) -> None:
         """Write keys and values, `logits` (float32 ``[rows, vocab]``) and `ranks`."""
-        network, (ids, positions) = self._network, self._numbers[:2]
+        network, ids, positions = self._network, self._numbers[0], self._numbers[6]
         turns = [table.of_rows(positions) for table in self._tables]
         x = network.look_up(ids)
         for layer, block in enumerate(network.blocks):

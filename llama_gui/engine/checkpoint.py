@@ -38,6 +38,7 @@ _VISION_PARTS = {
         ("multi_modal_projector.", "multi_modal_projector."),
         ("vision_model.", "vision_tower."),
         ("connector.", "multi_modal_projector."),
+        ("visual.", "visual."),
     )
 }
 """The same of the vision network's."""

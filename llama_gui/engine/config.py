@@ -301,6 +301,8 @@ def _check_heads(config: NetworkConfig, fields: Fields) -> None:
 def _text_part(fields: Fields) -> Fields:
     """The fields of `text_config`, and those outside of it that hold for all parts."""
     inner = fields.values.get("text_config")
+    if inner is None and "hidden_size" in fields.values:  # Qwen2-VL and Qwen2.5-VL do not part them
+        return Fields({**fields.values, "model_type": None}, fields.file)
     if not isinstance(inner, dict):
         raise fields.wrong("text_config", "an object")
     shared = ("dtype", "torch_dtype", "eos_token_id", "tie_word_embeddings", *QUANTISATION)

@@ -143,7 +143,8 @@ class DecodeGraphs:
 
         The slots have room for the token.
         """
-        if not self._can_record or not all(is_drawn(segment) for segment in segments):
+        are_usual = all(is_drawn(segment) and segment.positions is None for segment in segments)
+        if not self._can_record or not are_usual:
             return None
         key = tuple((*_place(segment.slot), _shown(segment, self._network)) for segment in segments)
         if key != self._key:

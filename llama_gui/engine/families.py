@@ -141,6 +141,14 @@ _GPT_OSS = Family(
     },
 )  # fmt: skip
 
+_QWEN2 = Family(
+    "qwen2", qkv_bias=True, out_bias=False, mlp_bias=False, window="when used", defaults={"sliding_window": 4096}
+)
+
+_QWEN3 = Family(
+    "qwen3", mlp_bias=False, qk_norm=True, window="when used", defaults={"head_dim": 128, "sliding_window": 4096}
+)
+
 FAMILIES: dict[str, Family] = {
     # Llama 2, 3, 3.1, 3.2, TinyLlama, SmolLM, SmolLM2
     "LlamaForCausalLM": Family("llama"),
@@ -152,13 +160,9 @@ FAMILIES: dict[str, Family] = {
     # Mistral Small 3.1 and 3.2, whose part for text is a Mistral, and Ministral 3
     "Mistral3ForConditionalGeneration": replace(_MINISTRAL3, model_type="mistral3", reads_pictures=True),
     # Qwen2, Qwen2.5
-    "Qwen2ForCausalLM": Family(
-        "qwen2", qkv_bias=True, out_bias=False, mlp_bias=False, window="when used", defaults={"sliding_window": 4096}
-    ),
+    "Qwen2ForCausalLM": _QWEN2,
     # the dense ones
-    "Qwen3ForCausalLM": Family(
-        "qwen3", mlp_bias=False, qk_norm=True, window="when used", defaults={"head_dim": 128, "sliding_window": 4096}
-    ),
+    "Qwen3ForCausalLM": _QWEN3,
     "SmolLM3ForCausalLM": Family(
         "smollm3", window="when used", defaults={"tie_word_embeddings": True}, rope_interval=4
     ),
@@ -338,6 +342,11 @@ FAMILIES: dict[str, Family] = {
     "GptOssForCausalLM": _GPT_OSS,
     # from 4B on
     "Gemma3ForConditionalGeneration": replace(_GEMMA3, model_type="gemma3", reads_pictures=True),
+    # Qwen2-VL and Qwen2.5-VL
+    "Qwen2VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_vl_text", reads_pictures=True),
+    "Qwen2_5_VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_5_vl_text", reads_pictures=True),
+    # 2B, 4B, 8B, 32B; the mixtures of experts have another name
+    "Qwen3VLForConditionalGeneration": replace(_QWEN3, model_type="qwen3_vl_text", reads_pictures=True),
     # SmolVLM and Granite Docling, SmolVLM2
     "Idefics3ForConditionalGeneration": Family("idefics3", reads_pictures=True),
     "SmolVLMForConditionalGeneration": Family("smolvlm", reads_pictures=True),

@@ -59,6 +59,15 @@ class Fields:
             raise self.wrong(name, "a list of numbers above 0")
         return tuple(map(float, values))
 
+    def integers(self, name: str, default: tuple[int, ...] | None = None, *, most: int = 65536) -> tuple[int, ...]:
+        """A list of whole numbers from 0 to `most`."""
+        values = self.values.get(name, default)
+        if not isinstance(values, list | tuple) or not all(
+            not isinstance(value, bool) and isinstance(value, int) and 0 <= value <= most for value in values
+        ):
+            raise self.wrong(name, f"a list of whole numbers from 0 to {most}")
+        return tuple(values)
+
     def flag(self, name: str, default: bool) -> bool:
         """True or false."""
         value = self._value(name, default)

@@ -28,8 +28,9 @@ class Segment:
 
     They are the positions from ``len(slot.tokens)`` on. `logits`: of how many of the last rows. `is_prompt`: they are
     read and not drawn; such segments come last in a step. `images`: ``[rows, hidden]``, what is read in the place of
-    those `token_ids` that are keys of images, in order; None: there are none. `is_whole`: they are all of an image, or
-    what is left of it, and see each other.
+    those `token_ids` that are keys of images, in order; None: there are none. Where these have more numbers, the next
+    `hidden` are added to them behind the first layer, and so on (DeepStack, https://arxiv.org/abs/2406.04334).
+    `is_whole`: they are all of an image, or what is left of it, and see each other. `positions`: see `grid_positions`.
     """
 
     slot: Slot
@@ -38,6 +39,12 @@ class Segment:
     is_prompt: bool = False
     images: Tensor | None = None
     is_whole: bool = False
+    positions: Tensor | None = None
+
+    @property
+    def rotated_by(self) -> int:
+        """The position by which its first token is rotated, where that is drawn."""
+        return len(self.slot.tokens) if self.positions is None else int(self.positions[0, 0])
 
     @property
     def places(self) -> list[tuple[int, int, int, int]]:
@@ -186,13 +193,11 @@ class Llama:
         """
         spans = self._spans(segments)
         ids = [token_id for segment in segments for token_id in segment.token_ids]
-        positions = [n for s in segments for n in range(len(s.slot.tokens), len(s.slot.tokens) + len(s.token_ids))]
-        places = torch.tensor(positions, device=self.device)
-        turns = [rotary.rows(places, max(positions)) for rotary in self.rotaries]
-        x = self._embedded(ids, segments)
+        turns = self._turns(segments)
+        x, deeper = self._embedded(ids, segments)
         self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
         wanted = [segment.logits for segment in segments]
-        if self._layers is not None and isinstance(spans, NativeSpans) and len(x) <= _FEW_ROWS:
+        if self._layers is not None and isinstance(spans, NativeSpans) and len(x) <= _FEW_ROWS and not deeper:
             x = self._last_rows(self._layers(x, turns, spans), segments, wanted)
         else:
             for layer, block in enumerate(self.blocks):
@@ -202,6 +207,9 @@ class Llama:
                     x = block(x, layer, turns[block.rope], spans)
                 else:
                     x = self._last_block(x, turns[block.rope], spans, segments, wanted)
+                if layer < len(deeper):
+                    places, rows = deeper[layer]
+                    x[places] += rows
         if not any(wanted):
             return x[:0]
         self._plan_rows(len(x))
@@ -212,10 +220,8 @@ class Llama:
 
         Other steps may be run between layers, of other slots.
         """
-        spans, start = self._spans([segment]), len(segment.slot.tokens)
-        places = torch.arange(start, start + len(segment.token_ids), device=self.device)
-        turns = [rotary.rows(places, start + len(segment.token_ids) - 1) for rotary in self.rotaries]
-        x = self._embedded(segment.token_ids, [segment])
+        spans, turns = self._spans([segment]), self._turns([segment])
+        x, _ = self._embedded(segment.token_ids, [segment])
         for layer, block in enumerate(self.blocks):
             self._plan_rows(0)
             if layer < len(self.blocks) - 1:
@@ -224,16 +230,36 @@ class Llama:
                 self._last_block(x, turns[block.rope], spans, [segment], [0])
             yield None
 
-    def _embedded(self, ids: Sequence[int], segments: Sequence[Segment]) -> Tensor:
-        """``[rows, hidden]`` of all tokens and images of a step."""
+    def _turns(self, segments: Sequence[Segment]) -> list[Turns]:
+        """How all rows of a step are rotated, by each of the `rotaries`."""
+        starts = [(len(segment.slot.tokens), len(segment.token_ids)) for segment in segments]
+        if all(segment.positions is None for segment in segments):
+            positions = [n for start, length in starts for n in range(start, start + length)]
+            places = torch.tensor(positions, device=self.device)
+            return [rotary.rows(places, max(positions)) for rotary in self.rotaries]
+        parts = [
+            torch.arange(start, start + length).expand(3, -1) if segment.positions is None else segment.positions
+            for segment, (start, length) in zip(segments, starts, strict=True)
+        ]
+        grid = torch.cat(parts, 1)
+        on_device = grid.to(self.device)
+        return [rotary.rows_in_grid(on_device, int(grid.max())) for rotary in self.rotaries]
+
+    def _embedded(self, ids: Sequence[int], segments: Sequence[Segment]) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
+        """``[rows, hidden]`` of all tokens and images of a step, and what is added behind each of the first layers.
+
+        That is where those rows are, and what is added to them.
+        """
         images = [segment.images for segment in segments if segment.images is not None]
         if not images:
-            return self.look_up(torch.tensor(ids, device=self.device))
+            return self.look_up(torch.tensor(ids, device=self.device)), []
         are_images = [is_key(token_id) for token_id in ids]
         known = [0 if is_image else token_id for token_id, is_image in zip(ids, are_images, strict=True)]
         x = self.look_up(torch.tensor(known, device=self.device))
-        x[torch.tensor(are_images, device=self.device)] = torch.cat(images).to(x.dtype)
-        return x
+        places = torch.tensor(are_images, device=self.device).nonzero()[:, 0]
+        seen, *deeper = torch.cat(images).to(x.dtype).split(x.shape[1], 1)
+        x[places] = seen
+        return x, [(places, rows) for rows in deeper]
 
     def _last_block(
         self, x: Tensor, turns: Turns, spans: Spans, segments: Sequence[Segment], wanted: Sequence[int]

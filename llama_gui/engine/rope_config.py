@@ -25,7 +25,9 @@ class RopeConfig:
     `divisors` slow each pair down by a number of its own: all that a GGUF file knows of how a model was stretched, and
     what LongRoPE is, which has others (`short_divisors`) for conversations within the original context. `share`: which
     part of each head is rotated, the first numbers. `query_scale`: how fast queries grow beyond the original context,
-    so that they find something in more and more keys (Ministral 3); 0: they do not.
+    so that they find something in more and more keys (Ministral 3); 0: they do not. `axes`: with which of a token's
+    three positions each pair of a head turns (M-RoPE of Qwen2-VL, https://arxiv.org/abs/2409.12191): 0 is when, 1 the
+    line and 2 the place in it, which differ in images; (): all with the same.
     """
 
     theta: float = 10000.0
@@ -42,6 +44,7 @@ class RopeConfig:
     short_divisors: tuple[float, ...] = ()
     share: float = 1.0
     query_scale: float = 0.0
+    axes: tuple[int, ...] = ()
 
     @property
     def stretched_context(self) -> int:
@@ -75,6 +78,8 @@ def read_rope(fields: Fields, *, rotates_partly: bool = False) -> RopeConfig:
     rope = Fields(inner, fields.file)
     share = _share(rope if "partial_rotary_factor" in inner else fields, rotates_partly)
     kind = inner.get("rope_type", inner.get("type", "default"))
+    if kind == "mrope" and "mrope_section" in inner:  # which `_axes` reads
+        kind = "default"
     if kind == "su" or (kind == "yarn" and "long_factor" in inner):  # what it was called before it had its name
         kind = "longrope"
     if kind not in ROPE_KINDS:
@@ -82,7 +87,20 @@ def read_rope(fields: Fields, *, rotates_partly: bool = False) -> RopeConfig:
             f"{fields.file}: the rope type {shown(kind)} is not supported. Supported: {', '.join(ROPE_KINDS)}."
         )
     theta = (rope if "rope_theta" in inner else fields).number("rope_theta", 10000.0, least=2.0)
-    return _with_query_scale(replace(_rope_of(kind, rope, theta, fields), share=share), rope)
+    made = replace(_rope_of(kind, rope, theta, fields), share=share, axes=_axes(rope))
+    return _with_query_scale(made, rope)
+
+
+def _axes(rope: Fields) -> tuple[int, ...]:
+    """In runs as Qwen2-VL and Qwen2.5-VL have them, or in turn, as far as the sections go, as Qwen3-VL."""
+    if rope.values.get("mrope_section") is None:
+        return ()
+    sections = rope.integers("mrope_section")
+    if len(sections) != 3:
+        raise rope.wrong("mrope_section", "three whole numbers")
+    if not rope.flag("mrope_interleaved", False):
+        return tuple(axis for axis, count in enumerate(sections) for _ in range(count))
+    return tuple(pair % 3 if pair < 3 * sections[pair % 3] else 0 for pair in range(sum(sections)))
 
 
 def _with_query_scale(config: RopeConfig, rope: Fields) -> RopeConfig:
@@ -218,6 +236,10 @@ def check_rotation(fields: Fields, head_dim: int, rope: RopeConfig) -> None:
     if rotated % 2 or not rotated:
         raise BrokenModelError(
             f"{fields.file}: {rotated} numbers of each head would be rotated, but they must be pairs."
+        )
+    if rope.axes and len(rope.axes) != rotated // 2:
+        raise BrokenModelError(
+            f"{fields.file}: mrope_section is of {len(rope.axes)} pairs of each head, which has {rotated // 2}. {AGAIN}"
         )
     for numbers in (rope.divisors, rope.short_divisors):
         if rope.kind == "longrope" and len(numbers) != rotated // 2:

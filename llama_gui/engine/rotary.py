@@ -78,6 +78,7 @@ class Rotary:
         self._frequencies = inverse_frequencies(head_dim, rope).to(device)
         self._scale = rope.attention_factor
         self._query_scale, self._scaled_from = rope.query_scale, rope.original_max_position_embeddings
+        self._axes = torch.tensor(rope.axes * 2, dtype=torch.int64, device=device)
         self._dtype = dtype
         empty = torch.empty(0, rotary_dim(head_dim, rope), dtype=dtype, device=device)
         self._table = Turns(empty, empty)
@@ -92,6 +93,14 @@ class Rotary:
     def rows(self, positions: Tensor, last: int) -> Turns:
         """Those for int64 `positions` ``[rows]``, none above `last`."""
         return self.table(last + 1).of_rows(positions)
+
+    def rows_in_grid(self, positions: Tensor, last: int) -> Turns:
+        """Those for int64 `positions` ``[3, rows]``, see `RopeConfig.axes`, none above `last`."""
+        if not len(self._axes):
+            return self.rows(positions[0], last)
+        table = self.table(last + 1)
+        at, columns = positions.t()[:, self._axes], torch.arange(len(self._axes), device=positions.device)
+        return Turns(*(half[at, columns].contiguous().unsqueeze(1) for half in (table.cos, table.sin)))
 
     def table(self, length: int) -> Turns:
         """Those of all positions below `length`, and maybe more."""

@@ -16,7 +16,7 @@ from llama_gui.engine.prompt_cache import bits_of, probe_tokens
 from llama_gui.engine.ranking import RankedRow, Ranker, temperatures_on
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.vision.looks import Looks
-from llama_gui.engine.vision.placing import ImageSpan, PlacedImages, is_key
+from llama_gui.engine.vision.placing import ImageSpan, PlacedImages, grid_positions, is_key
 from llama_gui.engine.vision.tower import VisionTower
 from llama_gui.errors import EngineClosedError, GenerationError, LlamaGuiError
 
@@ -178,7 +178,8 @@ class Runner:
         tokens = [*work.sequence.next_tokens(work.count), *work.guesses]
         self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
         images = work.sequence.image_rows(work.count)
-        return Segment(slot, tokens, work.rows, is_prompt=work.sequence.is_prefilling, images=images)
+        positions = work.sequence.positions(len(tokens))
+        return Segment(slot, tokens, work.rows, work.sequence.is_prefilling, images, positions=positions)
 
     @torch.inference_mode()
     def warm_up(self) -> None:
@@ -216,7 +217,9 @@ class Runner:
                 images, count = None, sum(map(is_key, piece))
                 if seen is not None and count:
                     images, seen = seen.split((count, len(seen) - count))
-                segment = Segment(slot, piece, len(piece), is_prompt=True, images=images, is_whole=is_whole)
+                spans = () if placed is None else placed.spans
+                positions = grid_positions(spans, len(slot.tokens), len(piece))
+                segment = Segment(slot, piece, len(piece), True, images, is_whole, positions)
                 rows.append(self._network.forward([segment]).cpu())
                 slot.tokens.extend(piece)
             return torch.cat(rows)

@@ -13,7 +13,7 @@ from llama_gui.engine.ranking import RankedRow
 from llama_gui.engine.request_reader import ReadRequest
 from llama_gui.engine.sampling import Draw
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.engine.vision.placing import ImageSpan, is_key
+from llama_gui.engine.vision.placing import ImageSpan, grid_positions, is_key
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import FinishReason, GenerateResult, Timings, TokenOutput, TopLogprob, Usage
 
@@ -167,6 +167,10 @@ class Sequence:
                 found.append(self._image_rows[span.start][before : before + here])
         rows = torch.cat(found) if found else None
         return rows if rows is not None and len(rows) else None
+
+    def positions(self, count: int) -> Tensor | None:
+        """By which the next `count` tokens are rotated, see `grid_positions`."""
+        return grid_positions(self._spans, self.held, count)
 
     def most(self, count: int) -> int:
         """How many of `count` tokens to run in one step: up to an image that is run as a whole.

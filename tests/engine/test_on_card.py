@@ -14,6 +14,7 @@ from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_gemma3 import write_tiny_seeing_gemma
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, write_tiny_llama
 from tests.fakes.tiny_pixtral import picture, write_tiny_pixtral
+from tests.fakes.tiny_qwen_vl import write_tiny_qwen_vl
 from tests.fakes.tiny_smolvlm import write_tiny_smolvlm
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -185,7 +186,12 @@ def test_experts_in_mxfp4_stay_in_it(load, tmp_path):
     assert ((got - want).norm(dim=1) / want.norm(dim=1)).median() < 0.1
 
 
-SEEING = {"pixtral": write_tiny_pixtral, "gemma": write_tiny_seeing_gemma, "smolvlm": write_tiny_smolvlm}
+SEEING = {
+    "pixtral": write_tiny_pixtral,
+    "gemma": write_tiny_seeing_gemma,
+    "smolvlm": write_tiny_smolvlm,
+    "qwen": write_tiny_qwen_vl,
+}
 
 
 @pytest.mark.parametrize("kind", SEEING)

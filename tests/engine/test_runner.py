@@ -42,7 +42,7 @@ def reader(cache, number, job):
     return SimpleNamespace(
         number=number, slot=slot, job=job, is_prefilling=True, pending=32, accepted=accepted,
         next_tokens=lambda count: [72] * count, accept=accepted.extend, draws=True,
-        scored_rows=lambda _count: 0, image_rows=lambda _count: None,
+        scored_rows=lambda _count: 0, image_rows=lambda _count: None, positions=lambda _count: None,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, Self
 from llama_gui.engine.fields import AGAIN, Fields
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.vision.layout import MOST_ROWS, Layout, Resampling, check_colours, no_heads
+from llama_gui.engine.vision.qwen_config import QwenVisionConfig
 from llama_gui.engine.vision.siglip_config import Gemma3VisionConfig, Idefics3Config
 from llama_gui.errors import BrokenModelError
 
@@ -41,6 +42,8 @@ class PixtralConfig:
 
     is_whole: ClassVar[bool] = False
     """Whether the rows of an image see each other in the text network."""
+    is_grid: ClassVar[bool] = False
+    """Whether it rotates them by their places in the image, see `placing.grid_positions`."""
     resampling: ClassVar[Resampling] = "bicubic"
     """How images are resized."""
 
@@ -82,4 +85,4 @@ class PixtralConfig:
         return self
 
 
-VisionConfig = PixtralConfig | Gemma3VisionConfig | Idefics3Config
+VisionConfig = PixtralConfig | Gemma3VisionConfig | Idefics3Config | QwenVisionConfig

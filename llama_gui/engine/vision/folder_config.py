@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from llama_gui.engine.fields import Fields, read_json, shown
 from llama_gui.engine.vision.config import Activation, PixtralConfig, VisionConfig
+from llama_gui.engine.vision.qwen_config import QwenKind, QwenVisionConfig
 from llama_gui.engine.vision.siglip_config import Gemma3VisionConfig, Idefics3Config, Siglip
 from llama_gui.errors import UnsupportedModelError
 
@@ -15,6 +16,10 @@ _MOST_LAYERS = 1000
 _MEAN, _DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 """Of red, green and blue from 0 to 1: CLIP's (Radford et al. 2021), with which Pixtral's images are normed, too."""
 _HALVES = (0.5, 0.5, 0.5)
+
+
+_QWEN_KINDS: dict[str, QwenKind] = {"qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2.5", "qwen3_vl": "qwen3"}
+_QWEN_ACTIVATIONS: dict[QwenKind, str] = {"qwen2": "quick_gelu", "qwen2.5": "silu", "qwen3": "gelu_pytorch_tanh"}
 
 
 class _Sizes(NamedTuple):
@@ -39,6 +44,8 @@ def read_vision(folder: Path) -> VisionConfig | None:
     file = folder / "config.json"
     values = read_json(file)
     inner, text = values.get("vision_config"), values.get("text_config")
+    if text is None and values.get("model_type") in _QWEN_KINDS:  # as part of which it stands in older files
+        text = values
     if not isinstance(inner, dict) or not isinstance(text, dict):
         return None
     parts = Fields(_said(values), file), Fields(_said(inner), file), Fields(_said(text), file), _processor(folder)
@@ -47,6 +54,8 @@ def read_vision(folder: Path) -> VisionConfig | None:
             return _pixtral(*parts)
         case _, "siglip_vision_model":
             return _gemma3(*parts)
+        case str(kind), _ if kind in _QWEN_KINDS:
+            return _qwen(_QWEN_KINDS[kind], *parts)
         case "idefics3" | "smolvlm", _:  # the name of the inner part has changed over time
             return _idefics3(*parts)
         case _:
@@ -110,6 +119,39 @@ def _idefics3(outer: Fields, vision: Fields, text: Fields, processor: Fields) ->
         longest_edge=_size(processor, "longest_edge", 4 * square),
         splits=processor.flag("do_image_splitting", True),
         image_token_id=_token(outer, "image_token", 128_257),
+    ).checked(vision)
+
+
+def _qwen(kind: QwenKind, outer: Fields, vision: Fields, text: Fields, processor: Fields) -> QwenVisionConfig:
+    _refuse(vision, "in_channels", (3,))
+    _refuse(vision, "temporal_patch_size", (2,))
+    hidden_name = "embed_dim" if kind == "qwen2" else "hidden_size"
+    hidden, patch = vision.integer(hidden_name, 1280), vision.integer("patch_size", 16 if kind == "qwen3" else 14)
+    layers = vision.integer("depth", most=_MOST_LAYERS)
+    inner = int(hidden * vision.number("mlp_ratio", 4.0)) if kind == "qwen2" else vision.integer("intermediate_size")
+    least = processor.integer("min_pixels", _size(processor, "shortest_edge", 56 * 56))
+    most = processor.integer("max_pixels", _size(processor, "longest_edge", 28 * 28 * 1280))
+    _refuse(vision, "hidden_act", (_QWEN_ACTIVATIONS[kind],))
+    is_three = kind == "qwen3"
+    return QwenVisionConfig(
+        kind=kind,
+        hidden_size=hidden,
+        intermediate_size=inner,
+        num_hidden_layers=layers,
+        num_attention_heads=vision.integer("num_heads", 16),
+        patch_size=patch,
+        merge=vision.integer("spatial_merge_size", 2),
+        text_size=text.integer("hidden_size"),
+        text_layers=text.integer("num_hidden_layers"),
+        least_pixels=least,
+        most_pixels=most,
+        mean=_colours(processor, "image_mean", _HALVES if is_three else _MEAN),
+        deviation=_colours(processor, "image_std", _HALVES if is_three else _DEVIATION),
+        image_token_id=_token(outer, "image_token", 151_655),
+        window=vision.integer("window_size", 112) if kind == "qwen2.5" else 0,
+        whole_layers=vision.integers("fullatt_block_indexes", (7, 15, 23, 31)) if kind == "qwen2.5" else (),
+        places_per_side=math.isqrt(vision.integer("num_position_embeddings", 2304)) if is_three else 0,
+        deep_layers=vision.integers("deepstack_visual_indexes", (8, 16, 24)) if is_three else (),
     ).checked(vision)
 
 

@@ -10,6 +10,8 @@ from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.vision.config import PixtralConfig, VisionConfig
 from llama_gui.engine.vision.pixtral_loading import load_pixtral, pixtral_shapes
+from llama_gui.engine.vision.qwen_config import QwenVisionConfig
+from llama_gui.engine.vision.qwen_loading import load_qwen, qwen_shapes
 from llama_gui.engine.vision.siglip_loading import load_siglip, siglip_shapes
 from llama_gui.engine.vision.tower import VisionTower
 from llama_gui.engine.vision.weights import VisionWeights
@@ -17,7 +19,13 @@ from llama_gui.engine.vision.weights import VisionWeights
 
 def vision_shapes(config: VisionConfig) -> dict[str, Shape]:
     """The name and shape of every weight that a checkpoint holds of it."""
-    return pixtral_shapes(config) if isinstance(config, PixtralConfig) else siglip_shapes(config)
+    match config:
+        case PixtralConfig():
+            return pixtral_shapes(config)
+        case QwenVisionConfig():
+            return qwen_shapes(config)
+        case _:
+            return siglip_shapes(config)
 
 
 def vision_parameters(config: VisionConfig) -> int:
@@ -48,4 +56,10 @@ def load_vision(
     """
     shapes = vision_shapes(config)
     weights = VisionWeights(checkpoint, shapes, precision, device, notes, kernels, row_norm_shift=row_norm_shift)
-    return load_pixtral(config, weights) if isinstance(config, PixtralConfig) else load_siglip(config, weights)
+    match config:
+        case PixtralConfig():
+            return load_pixtral(config, weights)
+        case QwenVisionConfig():
+            return load_qwen(config, weights)
+        case _:
+            return load_siglip(config, weights)

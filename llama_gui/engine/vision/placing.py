@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
+from torch import Tensor
+
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.vision.config import Gemma3VisionConfig, Idefics3Config, VisionConfig
 from llama_gui.engine.vision.pixels import ImagePreparer, PreparedImage
@@ -19,13 +22,15 @@ _KEY, _KEY_BYTES, _PLACES = 1 << 62, 6, 1 << 13
 class ImageSpan:
     """The tokens ``[start, start + length)`` of a prompt, in the place of which an image is read.
 
-    `is_whole`: each of them sees all the others, so they are run together.
+    `is_whole`: each of them sees all the others, so they are run together. `is_grid`: their positions are those of a
+    grid, see `grid_positions`.
     """
 
     start: int
     length: int
     image: PreparedImage
     is_whole: bool = False
+    is_grid: bool = False
 
     @property
     def end(self) -> int:
@@ -49,6 +54,28 @@ class PlacedImages:
 def is_key(token_id: int) -> bool:
     """Whether this stands for a row of an image."""
     return token_id >= _KEY
+
+
+def grid_positions(spans: Sequence[ImageSpan], start: int, count: int) -> Tensor | None:
+    """By which `count` tokens from `start` on are rotated, int64 ``[3, count]``; None: by their places.
+
+    `spans`: the images of the conversation. As in Qwen2-VL (https://arxiv.org/abs/2409.12191): rows of an image are at
+    the same time, but in lines and places of them, and what follows goes on behind the longer side.
+    """
+    grids = [span for span in spans if span.is_grid and span.start < start + count]
+    if not grids:
+        return None
+    places = torch.arange(start, start + count)
+    made, shift = places.repeat(3, 1), 0
+    for span in grids:
+        rows, columns = span.image.rows, span.image.columns
+        inside, behind, first = (places >= span.start) & (places < span.end), places >= span.end, span.start + shift
+        numbers = places[inside] - span.start
+        zeros = torch.zeros_like(numbers)
+        made[:, inside] = first + torch.stack((zeros, numbers // columns, numbers % columns))
+        shift += max(rows, columns) - span.length
+        made[:, behind] = places[behind] + shift
+    return made
 
 
 class ImagePlacer:
@@ -93,7 +120,9 @@ class ImagePlacer:
                 place += 1
             behind_last = place
             first, behind = are_rows.index(True), len(are_rows) - are_rows[::-1].index(True)
-            spans.append(ImageSpan(len(ids) + first, behind - first, image, self._config.is_whole))
+            spans.append(
+                ImageSpan(len(ids) + first, behind - first, image, self._config.is_whole, self._config.is_grid)
+            )
             ids += expanded
             digest = int.from_bytes(image.digest[:_KEY_BYTES]) * _PLACES + _KEY
             keys += [digest + n if is_row else i for n, (i, is_row) in enumerate(zip(expanded, are_rows, strict=True))]

@@ -79,6 +79,8 @@ class Gemma3VisionConfig(SiglipConfig):
 
     is_whole: ClassVar[bool] = True
     """Whether the rows of an image see each other in the text network."""
+    is_grid: ClassVar[bool] = False
+    """Whether it rotates them by their places in the image, see `placing.grid_positions`."""
     resampling: ClassVar[Resampling] = "bilinear"
     """How images are resized."""
 
@@ -121,6 +123,8 @@ class Idefics3Config(SiglipConfig):
 
     is_whole: ClassVar[bool] = False
     """Whether the rows of an image see each other in the text network."""
+    is_grid: ClassVar[bool] = False
+    """Whether it rotates them by their places in the image, see `placing.grid_positions`."""
     resampling: ClassVar[Resampling] = "lanczos"
     """How images are resized."""
 

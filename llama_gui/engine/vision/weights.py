@@ -71,8 +71,13 @@ class VisionWeights:
         return self._linear(torch.cat([self._checkpoint.borrowed(name, dtype, self._device) for name in weights]), bias)
 
     def patches(self, name: str, bias: str = "") -> Linear:
-        """A convolution whose pieces do not overlap, as the product that it is."""
-        return self._linear(self._table(name).flatten(1), self.plain(bias) if bias else None)
+        """A convolution whose pieces do not overlap, as the product that it is.
+
+        Of one over several pictures ``[out, 3, pictures, height, width]``, all are the same here.
+        """
+        weight = self._checkpoint.weight(name, torch.float32, self._device)
+        weight = (weight if weight.dim() == 4 else weight.sum(2)).to(self._precision.table_dtype)
+        return self._linear(weight.flatten(1), self.plain(bias) if bias else None)
 
     def turned(self, name: str) -> Linear:
         """A matrix that is stored ``[in, out]``."""

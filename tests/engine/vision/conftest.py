@@ -6,6 +6,7 @@ import pytest
 
 from tests.fakes.tiny_gemma3 import write_tiny_seeing_gemma
 from tests.fakes.tiny_pixtral import write_tiny_pixtral
+from tests.fakes.tiny_qwen_vl import write_tiny_qwen_vl
 from tests.fakes.tiny_smolvlm import write_tiny_smolvlm
 
 
@@ -25,6 +26,12 @@ def seeing_gemma(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def seeing_smolvlm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """That of a third, which reads an image in squares."""
     return write_tiny_smolvlm(tmp_path_factory.mktemp("seeing") / "smolvlm")
+
+
+@pytest.fixture(scope="session")
+def seeing_qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """That of a fourth, which rotates parts of an image by their places in it."""
+    return write_tiny_qwen_vl(tmp_path_factory.mktemp("seeing") / "qwen")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import torch
 
 from llama_gui.engine import AnswerState, Engine, GenerateRequest, Image, Message, SamplingParams, loop
 from llama_gui.engine.scheduler import TokenBudget
-from llama_gui.engine.vision import pixtral, siglip, tower
+from llama_gui.engine.vision import pixtral, qwen, siglip, tower
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_parameters
 from llama_gui.errors import InvalidRequestError, PromptTooLongError, UserError
@@ -20,21 +20,28 @@ from tests.fakes.tiny_gemma3 import BEGIN
 from tests.fakes.tiny_gemma3 import IMAGE as SOFT
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_pixtral import IMAGE, picture
+from tests.fakes.tiny_qwen_vl import IMAGE as QWENS
 
 RED, BLUE = picture(60, 40, 1), picture(80, 90, 2, "JPEG")
 GREEDY = SamplingParams(temperature=0)
-TOWERS = {"pixtral": pixtral.PixtralTower, "gemma": siglip.SiglipTower, "smolvlm": siglip.SiglipTower}
+TOWERS = {
+    "pixtral": pixtral.PixtralTower,
+    "gemma": siglip.SiglipTower,
+    "smolvlm": siglip.SiglipTower,
+    "qwen": qwen.QwenTower,
+}
 COUNTS = {
     "pixtral": 3 * 6 + 7 * 7,
     "gemma": 2 * (16 + 2 + 2),
     "smolvlm": (12 * 6 + 4 + 7) + (16 * 6 + 5 + 7) - 1,
+    "qwen": 3 * 4 + 6 * 6 + 2 * 2,
 }
 """Tokens of `RED` and `BLUE`: 60 x 40 and 80 x 90 pixels with a token behind each line; 16 rows between two, and two
 breaks; or 4 rows behind two tokens in each of 3 x 4 and 4 x 4 squares, a line end behind each line of them and one
 more, all of it between three tokens, and no blank in front of the first."""
 
 
-@pytest.fixture(params=["pixtral", "gemma", "smolvlm"])
+@pytest.fixture(params=["pixtral", "gemma", "smolvlm", "qwen"])
 def kind(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -279,7 +286,10 @@ def test_a_processor_and_penalties_see_tokens_only(load: Any, seeing: Path, kind
     result = engine.generate(ask(RED, sampling=strict, logits_processor=process))
     assert result.finish_reason == "length"
     assert max(seen) < engine.vocab_size
-    assert seen.count(engine.tokenizer.id_of({"pixtral": IMAGE, "gemma": SOFT, "smolvlm": "<image>"}[kind])) >= 9
+    assert (
+        seen.count(engine.tokenizer.id_of({"pixtral": IMAGE, "gemma": SOFT, "smolvlm": "<image>", "qwen": QWENS}[kind]))
+        >= 9
+    )
 
 
 def test_probabilities_of_a_prompt_with_images(load: Any, seeing: Path, kind: str):
@@ -311,7 +321,7 @@ def test_the_meter_counts_images(load: Any, seeing: Path, kind: str):
 
 
 def test_old_turns_are_left_out_with_their_images(load: Any, seeing: Path, kind: str):
-    engine: Engine = load(folder=seeing, max_context={"pixtral": 256, "gemma": 160, "smolvlm": 300}[kind])
+    engine: Engine = load(folder=seeing, max_context={"pixtral": 256, "gemma": 160, "smolvlm": 300, "qwen": 180}[kind])
     turns = [Message("user", f"{n}?", images=[BLUE]) if n % 2 == 0 else Message("assistant", "Yes.") for n in range(9)]
     result = engine.generate(GenerateRequest(messages=turns, max_tokens=8, sampling=GREEDY))
     assert 0 < result.dropped_messages < 8
