@@ -315,7 +315,8 @@ def _text_family(fields: Fields, otherwise: Family) -> Family:
     kind = fields.values.get("model_type")
     if kind is None:
         return otherwise
-    found = next((family for family in FAMILIES.values() if family.model_type == kind), None)
+    names = (kind, str(kind).removesuffix("_text"))  # as Qwen's parts for text are called
+    found = next((family for family in FAMILIES.values() if family.model_type in names), None)
     if found is None:
         raise UnsupportedModelError(
             f"{fields.file}: its part for text is of the type {shown(kind)}, which is not supported. "

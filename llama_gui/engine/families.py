@@ -343,10 +343,10 @@ FAMILIES: dict[str, Family] = {
     # from 4B on
     "Gemma3ForConditionalGeneration": replace(_GEMMA3, model_type="gemma3", reads_pictures=True),
     # Qwen2-VL and Qwen2.5-VL
-    "Qwen2VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_vl_text", reads_pictures=True),
-    "Qwen2_5_VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_5_vl_text", reads_pictures=True),
+    "Qwen2VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_vl", reads_pictures=True),
+    "Qwen2_5_VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_5_vl", reads_pictures=True),
     # 2B, 4B, 8B, 32B; the mixtures of experts have another name
-    "Qwen3VLForConditionalGeneration": replace(_QWEN3, model_type="qwen3_vl_text", reads_pictures=True),
+    "Qwen3VLForConditionalGeneration": replace(_QWEN3, model_type="qwen3_vl", reads_pictures=True),
     # SmolVLM and Granite Docling, SmolVLM2
     "Idefics3ForConditionalGeneration": Family("idefics3", reads_pictures=True),
     "SmolVLMForConditionalGeneration": Family("smolvlm", reads_pictures=True),

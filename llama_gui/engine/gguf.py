@@ -64,7 +64,7 @@ class GgufModel:
         self.embeds = reader.embeds()
         tokens = self._first.metadata.get("tokenizer.ggml.tokens")
         names = tokens if isinstance(tokens, list) and not self.embeds else []
-        self._vision = vision_beside(path, names, self.config.hidden_size)
+        self._vision = vision_beside(path, names, self.config)
         match = _PART.fullmatch(path.name)
         self.name = match["name"] if match else path.stem
 

@@ -27,6 +27,8 @@ ARCHITECTURES = {
     "llama": "LlamaForCausalLM",
     "qwen2": "Qwen2ForCausalLM",
     "qwen3": "Qwen3ForCausalLM",
+    "qwen2vl": "Qwen2ForCausalLM",  # Qwen2.5-VL, too; what reads images is another file
+    "qwen3vl": "Qwen3ForCausalLM",
     "smollm3": "SmolLM3ForCausalLM",
     "granite": "GraniteForCausalLM",
     "qwen2moe": "Qwen2MoeForCausalLM",
@@ -338,6 +340,16 @@ class GgufConfig:
 
     def _rope(self) -> dict[str, Any]:
         """As `rope_parameters` of a config.json."""
+        sections = self._get("rope.dimension_sections")
+        if sections is None:
+            return self._plain_rope()
+        parts = sections.tolist() if hasattr(sections, "tolist") else sections
+        if not isinstance(parts, list) or len(parts) != 4 or parts[3]:
+            raise self._fields.wrong(self._prefix + "rope.dimension_sections", "three whole numbers and 0")
+        named = {"mrope_section": parts[:3], "mrope_interleaved": self._prefix == "qwen3vl."}
+        return {**self._plain_rope(), **named}
+
+    def _plain_rope(self) -> dict[str, Any]:
         theta = self._fields.number(self._prefix + "rope.freq_base", 10000.0, least=2.0)
         factor = self._rope_factor()
         kind = self._get("rope.scaling.type")

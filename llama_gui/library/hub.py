@@ -61,6 +61,9 @@ ARCHITECTURES = frozenset(
         "Gemma2ForCausalLM",
         "Gemma3ForCausalLM",
         "Gemma3ForConditionalGeneration",
+        "Qwen2VLForConditionalGeneration",
+        "Qwen2_5_VLForConditionalGeneration",
+        "Qwen3VLForConditionalGeneration",
         "Idefics3ForConditionalGeneration",
         "SmolVLMForConditionalGeneration",
         "GptOssForCausalLM",
@@ -88,6 +91,9 @@ MODEL_TYPES = frozenset(
         "gemma2",
         "gemma3",
         "gemma3_text",
+        "qwen2_vl",
+        "qwen2_5_vl",
+        "qwen3_vl",
         "idefics3",
         "smolvlm",
         "olmo2",
@@ -105,7 +111,9 @@ MODEL_TYPES = frozenset(
     }
 )
 
-_GGUF_TYPES = frozenset({"qwen3moe", "gpt-oss", "chatglm", "hunyuan-dense", "qwen2moe", "ernie4_5-moe"})
+_GGUF_TYPES = frozenset(
+    {"qwen2vl", "qwen3vl", "qwen3moe", "gpt-oss", "chatglm", "hunyuan-dense", "qwen2moe", "ernie4_5-moe"}
+)
 """What GGUF files call those whose model type is another; the hub names either."""
 
 _WHO = {"user-agent": "llama-gui"}
@@ -126,7 +134,7 @@ _EXPAND = (
 _WRITING = "text-generation"
 _SEEING, _SEEING_FOLDERS = "image-text-to-text", "ForConditionalGeneration"
 """The task of models that read images, and what the architectures of those are called that we run."""
-_SEEING_FILES = ("mistral3", "gemma3")
+_SEEING_FILES = ("mistral3", "gemma3", "qwen2vl", "qwen3vl")
 """What GGUF files are called that may have another one beside them for images."""
 _SEEING_LLAMAS = ("mistral-small-3", "smolvlm", "granite-docling")
 _WRITING_TASKS = frozenset({"", _WRITING, _SEEING, "any-to-any"})

@@ -8,8 +8,8 @@ from llama_gui.library.gguf_check import gguf_fields
 from llama_gui.library.plan import IMAGE_READER
 
 _NETWORKS = frozenset({"pixtral", "siglip_vision_model"})
-_FAMILIES = frozenset({"idefics3", "smolvlm"})
-_READERS = frozenset({"pixtral", "gemma3", "idefics3"})
+_FAMILIES = frozenset({"idefics3", "smolvlm", "qwen2_vl", "qwen2_5_vl", "qwen3_vl"})
+_READERS = frozenset({"pixtral", "gemma3", "idefics3", "qwen2vl_merger", "qwen2.5vl_merger", "qwen3vl_merger"})
 """Of GGUF files that read images for others. A test keeps all three with the engine."""
 _KIND, _FORMER_KIND = "clip.projector_type", "clip.vision.projector_type"
 _WIDTH = "clip.vision.projection_dim"

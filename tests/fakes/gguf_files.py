@@ -15,6 +15,9 @@ from gguf import GGMLQuantizationType, GGUFValueType
 from safetensors.torch import load_file, save_file
 
 ARCHITECTURES = {
+    "Qwen2VLForConditionalGeneration": "qwen2vl",
+    "Qwen2_5_VLForConditionalGeneration": "qwen2vl",
+    "Qwen3VLForConditionalGeneration": "qwen3vl",
     "LlamaForCausalLM": "llama",
     "MistralForCausalLM": "llama",
     "Ministral3ForCausalLM": "mistral3",

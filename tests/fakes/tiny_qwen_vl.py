@@ -1,15 +1,19 @@
 """Tiny random models that read images, in the layouts of Qwen2-VL, Qwen2.5-VL and Qwen3-VL."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+import gguf
+import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_shapes
 from llama_gui.engine.vision.qwen_config import QwenKind
+from tests.fakes.gguf_files import write_gguf, write_parts
 from tests.fakes.tiny_llama import write_random_weights, write_tiny_llama
 from tests.fakes.tiny_pixtral import vision_weight
 from tests.fakes.tiny_tokenizers import magistral_tokenizer, write_tokenizer
@@ -106,3 +110,83 @@ def _write_weights(folder: Path, seed: int, *, is_flat: bool) -> None:
     for name, shape in vision_shapes(config).items():
         weights[f"{outer}{name}"] = vision_weight(name, shape, generator)
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def qwen_as_gguf(folder: Path, to: Path, **fields: Any) -> Path:
+    """The model in `folder` as two files in the folder `to`, as llama.cpp's converter writes them; that for text.
+
+    `fields` are set last, None leaves one out.
+    """
+    to.mkdir(parents=True, exist_ok=True)
+    text = to / "text"
+    shutil.copytree(folder, text)
+    values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    inner = {**values["text_config"], "architectures": values["architectures"]}
+    sections, arch = (
+        inner.pop("rope_scaling")["mrope_section"],
+        "qwen3vl" if "qwen3" in values["model_type"] else "qwen2vl",
+    )
+    (text / "config.json").write_text(json.dumps(inner), encoding="utf-8")
+    weights = load_file(folder / "model.safetensors")
+    seeing = {n.removeprefix("model."): w for n, w in weights.items() if n.startswith("model.visual.")}
+    said = {n.replace("language_model.", ""): w for n, w in weights.items() if n.removeprefix("model.") not in seeing}
+    save_file(said, text / "model.safetensors")
+    path = write_gguf(text, to / "model-F32.gguf", fields={f"{arch}.rope.dimension_sections": [*sections, 0]})
+    shutil.rmtree(text)
+    _write_mmproj(to / "mmproj-F16.gguf", values, seeing, fields)
+    return path
+
+
+def _write_mmproj(path: Path, values: dict[str, Any], weights: dict[str, torch.Tensor], fields: dict[str, Any]) -> None:
+    vision, kind = values["vision_config"], values["model_type"].removesuffix("_vl").replace("_", ".")
+    tensors: dict[str, tuple[np.ndarray, str]] = {}
+    for name, weight in weights.items():
+        for stored, part in _in_file(name, weight, vision):
+            is_plain = part.dim() == 1 or "position" in stored
+            array = part.contiguous().numpy()
+            tensors[stored] = (array.astype(np.float32), "F32") if is_plain else (array.astype(np.float16), "F16")
+    processor = "clip.vision.image_"
+    halves = ([0.5] * 3, [0.5] * 3)
+    mean, deviation = (
+        halves if kind == "qwen3" else ([0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711])
+    )
+    hidden = vision.get("embed_dim", vision["hidden_size"])
+    metadata = {
+        "clip.projector_type": f"{kind}vl_merger", "clip.has_vision_encoder": True,
+        "clip.vision.patch_size": vision["patch_size"], "clip.vision.image_size": 42,
+        "clip.vision.embedding_length": hidden, "clip.vision.projection_dim": 64,
+        "clip.vision.feed_forward_length": vision.get("intermediate_size", 2 * hidden),
+        "clip.vision.block_count": vision["depth"], "clip.vision.attention.head_count": vision["num_heads"],
+        "clip.vision.attention.layer_norm_epsilon": 1e-6, "clip.vision.spatial_merge_size": 2,
+        f"{processor}min_pixels": 4 * 196, f"{processor}max_pixels": 64 * 196,
+        f"{processor}mean": mean, f"{processor}std": deviation,
+    }  # fmt: skip
+    if kind == "qwen2.5":
+        metadata |= {"clip.vision.n_wa_pattern": 2, "clip.vision.window_size": 28, "clip.use_silu": True}
+    if kind == "qwen3":
+        deep = vision["deepstack_visual_indexes"]
+        metadata["clip.vision.is_deepstack_layers"] = [layer in deep for layer in range(vision["depth"])]
+    metadata = {key: value for key, value in (metadata | fields).items() if value is not None}
+    write_parts(path, "clip", metadata, tensors)
+
+
+def _in_file(name: str, weight: torch.Tensor, vision: dict[str, Any]) -> list[tuple[str, torch.Tensor]]:
+    """What becomes of a weight of the folder; most are named by the `gguf` package."""
+    outer, _, end = name.rpartition(".")
+    if outer == "visual.patch_embed.proj" and end == "weight":
+        return [("v.patch_embd.weight", weight[:, :, 0]), ("v.patch_embd.weight.1", weight[:, :, 1])]
+    if outer.endswith("attn.qkv") and "deepstack_visual_indexes" not in vision:
+        layer = outer.split(".")[2]
+        return [(f"v.blk.{layer}.attn_{n}.{end}", part) for n, part in zip("qkv", weight.chunk(3), strict=True)]
+    if "deepstack" in outer:
+        number, part = outer.split(".")[2:]
+        layer = vision["deepstack_visual_indexes"][int(number)]
+        return [(f"v.deepstack.{layer}.{part.removeprefix('linear_')}.{end}", weight)]
+    mergers = {"merger.norm": "v.post_ln", "merger.linear_fc1": "mm.0", "merger.linear_fc2": "mm.2"}
+    own = mergers.get(outer.removeprefix("visual."))
+    if own is not None:
+        return [(f"{own}.{end}", weight)]
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.MMPROJ, vision["depth"])
+    stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
+    assert stored is not None, name
+    return [(stored, weight)]

@@ -12,12 +12,16 @@ from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_gemma3 import gemma_as_gguf, write_tiny_seeing_gemma
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_pixtral import as_gguf, write_tiny_pixtral
+from tests.fakes.tiny_qwen_vl import qwen_as_gguf, write_tiny_qwen_vl
 from tests.fakes.tiny_smolvlm import smolvlm_as_gguf, write_tiny_smolvlm
 
 WRITERS: dict[str, tuple[Any, Any]] = {
     "pixtral": (write_tiny_pixtral, as_gguf),
     "gemma3": (write_tiny_seeing_gemma, gemma_as_gguf),
     "smolvlm": (write_tiny_smolvlm, smolvlm_as_gguf),
+    "qwen2": (lambda folder: write_tiny_qwen_vl(folder, "qwen2"), qwen_as_gguf),
+    "qwen2.5": (lambda folder: write_tiny_qwen_vl(folder, "qwen2.5"), qwen_as_gguf),
+    "qwen3": (write_tiny_qwen_vl, qwen_as_gguf),
     "idefics3": (lambda folder: write_tiny_smolvlm(folder, "idefics3"), smolvlm_as_gguf),
 }
 
@@ -53,5 +57,5 @@ def test_a_file_that_is_for_another_model_is_none(tmp_path: Path):
 
 def test_one_that_reads_in_another_manner_is_none(tmp_path: Path):
     folder = write_tiny_pixtral(tmp_path / "model")
-    file = as_gguf(folder, tmp_path / "gguf", **{"clip.projector_type": "qwen2.5vl_merger"})
+    file = as_gguf(folder, tmp_path / "gguf", **{"clip.projector_type": "internvl"})
     assert not describe(file).reads_images

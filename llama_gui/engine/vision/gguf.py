@@ -9,12 +9,14 @@ from typing import Any
 
 from llama_gui.engine import native_library
 from llama_gui.engine.checkpoint import Shape
+from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.fields import AGAIN, Fields, brief_list
 from llama_gui.engine.gguf_file import GgufFile, read_header
 from llama_gui.engine.gguf_weights import GgufWeights
 from llama_gui.engine.vision.config import PixtralConfig
 from llama_gui.engine.vision.files import VisionFiles
 from llama_gui.engine.vision.pixtral_loading import pixtral_layer
+from llama_gui.engine.vision.qwen_gguf import IMAGE, KINDS, qwen_config, qwen_names
 from llama_gui.engine.vision.siglip_config import Gemma3VisionConfig, Idefics3Config, Siglip
 from llama_gui.engine.vision.siglip_loading import siglip_layer
 from llama_gui.engine.weight_rows import PairedRows
@@ -75,10 +77,10 @@ _BREAK = "v.token_embd.img_break"
 _log = logging.getLogger(__name__)
 
 
-def vision_beside(model: Path, tokens: Sequence[str], hidden_size: int) -> VisionFiles | None:
+def vision_beside(model: Path, tokens: Sequence[str], text: NetworkConfig) -> VisionFiles | None:
     """That of a file in the folder of the GGUF file `model`, where it goes with it; None: there is none.
 
-    `tokens`: those of the model, `hidden_size` that of its text network. What is damaged, or not for this model, is
+    `tokens`: those of the model, `text`: its network. What is damaged, or not for this model, is
     left aside: texts it reads all the same.
     """
     found: list[tuple[int, str, VisionFiles]] = []
@@ -86,17 +88,17 @@ def vision_beside(model: Path, tokens: Sequence[str], hidden_size: int) -> Visio
         if "mmproj" not in path.name.lower():
             continue
         try:
-            files = _read(path, tokens)
+            files = _read(path, tokens, text.num_hidden_layers)
         except ModelError as error:
             _log.warning("Images are not read: %s", error)
             continue
-        if files is not None and files.config.text_size == hidden_size:
+        if files is not None and files.config.text_size == text.hidden_size:
             kind = next((place for place, kind in enumerate(_KINDS) if kind in path.name.lower()), len(_KINDS))
             found.append((kind, path.name, files))
     return min(found, key=lambda one: one[:2])[2] if found else None
 
 
-def _read(path: Path, tokens: Sequence[str]) -> VisionFiles | None:
+def _read(path: Path, tokens: Sequence[str], text_layers: int) -> VisionFiles | None:
     file = read_header(path)
     kinds = ("clip.vision.projector_type", "clip.projector_type")
     projector = next((file.metadata[key] for key in kinds if key in file.metadata), None)
@@ -110,6 +112,10 @@ def _read(path: Path, tokens: Sequence[str]) -> VisionFiles | None:
         return VisionFiles(_gemma_config(file, tokens), _siglip_weights(file), row_norm_shift=0.0)
     if projector == "idefics3" and all(token in tokens for token in _IDEFICS_TOKENS):
         return VisionFiles(_idefics_config(file, tokens), _siglip_weights(file))
+    kind = KINDS.get(projector) if isinstance(projector, str) else None
+    if kind is not None and IMAGE in tokens:
+        config = qwen_config(file, kind, _fields(file), tokens.index(IMAGE), text_layers)
+        return VisionFiles(config, partial(_Weights, file, qwen_names(file, config), {}))
     return None
 
 

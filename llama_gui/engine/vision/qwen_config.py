@@ -25,8 +25,9 @@ class QwenVisionConfig:
     `merge`: so many patches in both directions become one row. `text_size`: numbers of a row. `least_pixels`,
     `most_pixels`: of an image. `window`: in layers that are not among `whole_layers`, patches see each other in squares
     of so many pixels; 0: everywhere all do. `places_per_side`: of the grid of learned places, 0: there is none.
-    `deep_layers`: those behind which rows are made that the text network gets in its first layers. For the others see
-    `PixtralConfig`.
+    `deep_layers`: those behind which rows are made that the text network gets in its first layers. `text_layers`: how
+    many it has. `parts_pictures`, `parts_heads`: the files hold what is of each picture of a film in a weight of its
+    own, and queries, keys and values. For the others see `PixtralConfig`.
     """
 
     kind: QwenKind
@@ -47,6 +48,8 @@ class QwenVisionConfig:
     whole_layers: tuple[int, ...] = ()
     places_per_side: int = 0
     deep_layers: tuple[int, ...] = ()
+    parts_pictures: bool = False
+    parts_heads: bool = False
 
     is_whole: ClassVar[bool] = False
     """Whether the rows of an image see each other in the text network."""

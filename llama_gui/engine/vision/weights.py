@@ -70,14 +70,14 @@ class VisionWeights:
         dtype = self._precision.table_dtype
         return self._linear(torch.cat([self._checkpoint.borrowed(name, dtype, self._device) for name in weights]), bias)
 
-    def patches(self, name: str, bias: str = "") -> Linear:
+    def patches(self, name: str, bias: str = "", *more: str) -> Linear:
         """A convolution whose pieces do not overlap, as the product that it is.
 
-        Of one over several pictures ``[out, 3, pictures, height, width]``, all are the same here.
+        Of one over several pictures ``[out, 3, pictures, height, width]``, or one for each, all are the same here.
         """
-        weight = self._checkpoint.weight(name, torch.float32, self._device)
-        weight = (weight if weight.dim() == 4 else weight.sum(2)).to(self._precision.table_dtype)
-        return self._linear(weight.flatten(1), self.plain(bias) if bias else None)
+        parts = [self._checkpoint.weight(part, torch.float32, self._device) for part in (name, *more)]
+        whole = sum((part if part.dim() == 4 else part.sum(2) for part in parts), torch.zeros(()))
+        return self._linear(whole.to(self._precision.table_dtype).flatten(1), self.plain(bias) if bias else None)
 
     def turned(self, name: str) -> Linear:
         """A matrix that is stored ``[in, out]``."""

@@ -18,7 +18,7 @@ from llama_gui.engine.vision.placing import ImageSpan, grid_positions
 from llama_gui.engine.vision.qwen_config import QwenKind
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelError
 from tests.fakes.tiny_pixtral import picture
-from tests.fakes.tiny_qwen_vl import write_tiny_qwen_vl
+from tests.fakes.tiny_qwen_vl import qwen_as_gguf, write_tiny_qwen_vl
 
 IMAGES = [picture(100, 60, 1), picture(300, 200, 2, "JPEG"), picture(14, 90, 3, "WEBP"), picture(113, 111, 4, "BMP")]
 KINDS = get_args(QwenKind)
@@ -132,9 +132,7 @@ def test_sizes(tmp_path: Path, size: tuple[int, int], least: int, most: int):
     assert least <= layout.rows * layout.columns <= most
     few = config.layout(*size, 9 * 196)
     assert few.rows * few.columns <= layout.rows * layout.columns
-    with pytest.raises(
-        InvalidRequestError, match="of 10 x 2001 pixels', but it must be one whose longer"
-    ):
+    with pytest.raises(InvalidRequestError, match="of 10 x 2001 pixels', but it must be one whose longer"):
         config.layout(2001, 10, None)
 
 
@@ -169,3 +167,31 @@ def test_sections_that_are_no_head_are_refused(tmp_path: Path):
         file.write_text(json.dumps(values), encoding="utf-8")
         with pytest.raises(BrokenModelError, match=message):
             load_config(folder)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_gguf_file_is_the_folders_model(tmp_path: Path, load: Any, kind: QwenKind):
+    folder = write_tiny_qwen_vl(tmp_path / "folder", kind)
+    engine, whole = load(folder=qwen_as_gguf(folder, tmp_path / "gguf")), load(folder=folder)
+    assert engine.info.reads_images
+    asked = [Message("user", "Compare these.", images=IMAGES[:2])]
+    request = GenerateRequest(messages=asked, max_tokens=12, sampling=SamplingParams(temperature=0), ignore_eos=True)
+    state = whole.submit(request).answer_state
+    ids, images = list(state.prompt_token_ids), list(state.images)
+    ours, theirs = engine.logits(ids, images), whole.logits(ids, images)
+    assert (ours - theirs).abs().max() < 0.1, "weights of the file are rounded to half precision"
+    assert (ours.argmax(1) == theirs.argmax(1)).float().mean() > 0.9
+    assert engine.generate(request).token_ids == whole.generate(request).token_ids
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"clip.vision.is_deepstack_layers": [3, 0, 1]},
+        {"clip.vision.patch_size": None},
+        {"clip.projector_type": "x"},
+    ],
+)
+def test_a_damaged_one_is_left_aside(tmp_path: Path, load: Any, fields: dict[str, Any]):
+    folder = write_tiny_qwen_vl(tmp_path / "folder")
+    assert not load(folder=qwen_as_gguf(folder, tmp_path / "gguf", **fields)).info.reads_images
