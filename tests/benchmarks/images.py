@@ -24,9 +24,10 @@ from llama_gui.engine import Engine, GenerateRequest, Image, Message
 from llama_gui.engine.device import physical_cores
 from tests.fakes.tiny_gemma3 import write_tiny_seeing_gemma
 from tests.fakes.tiny_pixtral import picture, write_tiny_pixtral
+from tests.fakes.tiny_qwen_vl import write_tiny_qwen_vl
 from tests.fakes.tiny_smolvlm import write_tiny_smolvlm
 
-Network = Literal["smolvlm", "gemma3", "pixtral"]
+Network = Literal["smolvlm", "gemma3", "pixtral", "qwen2.5-vl", "qwen3-vl"]
 Read = Callable[[Image], None]
 
 _SMOLVLM = {
@@ -40,6 +41,14 @@ _GEMMA = {
 _PIXTRAL = {
     "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "head_dim": 64,
     "image_size": 1540, "patch_size": 14,
+}  # fmt: skip
+_QWEN2_5 = {
+    "hidden_size": 1280, "intermediate_size": 3420, "depth": 32, "num_heads": 16, "patch_size": 14, "window_size": 112,
+    "fullatt_block_indexes": [7, 15, 23, 31],
+}  # fmt: skip
+_QWEN3 = {
+    "hidden_size": 1024, "intermediate_size": 4096, "depth": 24, "num_heads": 16, "patch_size": 16,
+    "num_position_embeddings": 2304, "deepstack_visual_indexes": [5, 11, 17],
 }  # fmt: skip
 _EDGE = 1024
 """What ours reads at most on a CPU, in either direction."""
@@ -57,6 +66,11 @@ def write(folder: Path, network: Network) -> Path:
         case "pixtral":
             write_tiny_pixtral(folder, **_PIXTRAL)
             size["patch_size"] = {"height": 14, "width": 14}
+        case "qwen2.5-vl" | "qwen3-vl":
+            kind, vision = ("qwen3", _QWEN3) if network == "qwen3-vl" else ("qwen2.5", _QWEN2_5)
+            write_tiny_qwen_vl(folder, kind, **vision)
+            edges = {"shortest_edge": 256 * 256, "longest_edge": _EDGE**2}
+            size = {"size": edges, "patch_size": vision["patch_size"]}
     file = folder / "preprocessor_config.json"
     file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | size), encoding="utf-8")
     return folder
@@ -79,12 +93,15 @@ def transformers(folder: Path, network: Network, device: str) -> Read:
     from transformers import AutoModelForImageTextToText
     from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
     from transformers.models.pixtral.image_processing_pil_pixtral import PixtralImageProcessorPil
+    from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
     from transformers.models.smolvlm.image_processing_pil_smolvlm import SmolVLMImageProcessorPil
 
     kinds = {
         "smolvlm": SmolVLMImageProcessorPil,
         "gemma3": Gemma3ImageProcessorPil,
         "pixtral": PixtralImageProcessorPil,
+        "qwen2.5-vl": Qwen2VLImageProcessorPil,
+        "qwen3-vl": Qwen2VLImageProcessorPil,
     }
     processor = kinds[network].from_pretrained(folder)
     model = AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.bfloat16).eval().to(device)
@@ -93,7 +110,7 @@ def transformers(folder: Path, network: Network, device: str) -> Read:
     @torch.inference_mode()
     def read(image: Image) -> None:
         made = processor([[Pillow.open(BytesIO(image.data))]], return_tensors="pt", **options)
-        names = {"pixel_values", "image_sizes"} & set(made)
+        names = {"pixel_values", "image_sizes", "image_grid_thw"} & set(made)
         model.model.get_image_features(**{name: made[name].to(device) for name in names})
         if device == "cuda":
             torch.cuda.synchronize()

@@ -85,12 +85,13 @@ def write_tiny_qwen_vl(
     }  # fmt: skip
     values = {**inner, **values} if is_flat else {**values, "text_config": inner}
     (folder / "config.json").write_text(json.dumps(values), encoding="utf-8")
+    patch = values["vision_config"]["patch_size"]
     halves = {"image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}
     processor = {
         "image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711],
         **(halves if kind == "qwen3" else {}),
-        "image_processor_type": "Qwen2VLImageProcessor", "patch_size": 7, "temporal_patch_size": 2, "merge_size": 2,
-        "size": {"shortest_edge": 4 * 196, "longest_edge": 64 * 196},
+        "image_processor_type": "Qwen2VLImageProcessor", "patch_size": patch, "temporal_patch_size": 2, "merge_size": 2,
+        "size": {"shortest_edge": 4 * (2 * patch) ** 2, "longest_edge": 64 * (2 * patch) ** 2},
     }  # fmt: skip
     (folder / "preprocessor_config.json").write_text(json.dumps(processor), encoding="utf-8")
     _write_weights(folder, seed, is_flat=is_flat)
