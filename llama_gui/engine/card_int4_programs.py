@@ -15,14 +15,15 @@ import triton.language as tl
 
 @triton.jit
 def _numbers(levels, CODED: tl.constexpr):
-    """Float16 of levels below 16, made of their bits, as a card is slow to convert whole numbers.
-
-    Those of `CODED` are ``2 ** -15`` times what they are to be, and of others 1,024 more; see `_steps`, `_least`.
-    """
-    bits = levels.to(tl.uint16)
-    # Of float16 the upper bits are a sign and five of exponent: two bits of exponent and one behind it are a number.
-    made = ((bits & 8) << 12) | ((bits & 7) << 9) if CODED else bits | 0x6400
-    return made.to(tl.float16, bitcast=True)
+    """Float32 of levels below 16. Those of `CODED` are ``2 ** -15`` times what they are to be, see `_steps`."""
+    if CODED:
+        # Made of their bits, as whole numbers are converted slowly. The upper bits of float16 are a sign and five of
+        # exponent; two of these and one behind them are a number of four bits.
+        bits = levels.to(tl.uint16)
+        numbers = (((bits & 8) << 12) | ((bits & 7) << 9)).to(tl.float16, bitcast=True).to(tl.float32)
+    else:
+        numbers = levels.to(tl.float32)
+    return numbers
 
 
 @triton.jit
@@ -33,19 +34,14 @@ def _steps(steps, at, here, CODED: tl.constexpr):
 
 
 @triton.jit
-def _least(lows, at, here, step):
-    """What is added to the product, of levels that are not coded."""
-    return tl.load(lows + at, here, 0.0).to(tl.float32) - 1024 * step
-
-
-@triton.jit
-def _widened(both, step, least, CODED: tl.constexpr):
-    """The two halves of bytes ``[..., 16]`` as plain numbers, with `step` and `least` ``[...]`` of their groups."""
-    first = _numbers(both & 15, CODED).to(tl.float32) * tl.expand_dims(step, -1)
-    second = _numbers(both >> 4, CODED).to(tl.float32) * tl.expand_dims(step, -1)
+def _widened(both, step, lows, at, here, CODED: tl.constexpr):
+    """The two halves of bytes ``[..., 16]`` as plain numbers; `step` ``[...]`` is of their groups, as `lows` + `at`."""
+    first = _numbers(both & 15, CODED) * tl.expand_dims(step, -1)
+    second = _numbers(both >> 4, CODED) * tl.expand_dims(step, -1)
     if not CODED:
-        first += tl.expand_dims(least, -1)
-        second += tl.expand_dims(least, -1)
+        least = tl.expand_dims(tl.load(lows + at, here, 0.0).to(tl.float32), -1)
+        first += least
+        second += least
     return first, second
 
 
@@ -65,10 +61,10 @@ def row_sums_int4(
         here, of_group = has_out[:, None] & inside, row[:, None] + at
         step = _steps(steps, of_group, here, CODED)
         both = tl.load(levels + of_group[:, :, None] * 16 + place, here[:, :, None], 0)
-        some = _numbers(both & 15, CODED).to(tl.float32) * low + _numbers(both >> 4, CODED).to(tl.float32) * high
-        sums += some * step[:, :, None]
+        sums += (_numbers(both & 15, CODED) * low + _numbers(both >> 4, CODED) * high) * step[:, :, None]
         if not CODED:
-            sums += (low + high) * _least(lows, of_group, here, step)[:, :, None]
+            least = tl.load(lows + of_group, here, 0.0).to(tl.float32)
+            sums += (low + high) * least[:, :, None]
     return tl.sum(tl.sum(sums, 2), 1)
 
 
@@ -105,7 +101,7 @@ def tile_sums_int4(
         of_group = row[:, None] + start + group
         step = _steps(steps, of_group, here, CODED)
         both = tl.load(levels + of_group[:, :, None] * 16 + place, here[:, :, None], 0)
-        first, second = _widened(both, step, _least(lows, of_group, here, step) if not CODED else step, CODED)
+        first, second = _widened(both, step, lows, of_group, here, CODED)
         some = tl.reshape(first.to(x.dtype.element_ty), [OUTS, GROUPS * 16])
         total = tl.dot(low, tl.trans(some), total, input_precision=PRECISION)
         some = tl.reshape(second.to(x.dtype.element_ty), [OUTS, GROUPS * 16])
@@ -142,8 +138,7 @@ def widened_int4(levels, steps, lows, scales, out, groups, GROUPS: tl.constexpr,
     scale, of_group = tl.load(scales + of).to(tl.float32), of * groups + at
     step = _steps(steps, of_group, inside, CODED)
     both = tl.load(levels + of_group[:, None] * 16 + place, inside[:, None], 0)
-    least = _least(lows, of_group, inside, step) * scale if not CODED else step
-    first, second = _widened(both, step * scale, least, CODED)
+    first, second = _widened(both, step, lows, of_group, inside, CODED)
     target = out + (of * groups + at)[:, None] * 32 + place
-    tl.store(target, first.to(out.dtype.element_ty), inside[:, None])
-    tl.store(target + 16, second.to(out.dtype.element_ty), inside[:, None])
+    tl.store(target, (first * scale).to(out.dtype.element_ty), inside[:, None])
+    tl.store(target + 16, (second * scale).to(out.dtype.element_ty), inside[:, None])

@@ -86,7 +86,7 @@ def test_rows_go_where_they_would_go_one_after_the_other(kind, dtype, options, r
     x = numbers(rows, 96, dtype=dtype, seed=3)
     want, got = theirs(x), ours(x)
     assert (got.dtype, got.shape) == (want.dtype, want.shape)
-    apart = 2e-3 if dtype == torch.float16 else 1e-4 if kind == "int4" else 1e-5
+    apart = 2e-3 if dtype == torch.float16 else 1e-5
     torch.testing.assert_close(got, want, atol=apart * float(want.abs().max()), rtol=0)
     assert [one.weight_bytes for one in ours.linears] == [one.weight_bytes for one in theirs.linears]
 
@@ -110,14 +110,13 @@ def test_many_rows_go_in_pieces(monkeypatch):
     theirs = experts("plain")
     x = numbers(10, 96)
     want = on_card(theirs, KERNELS)(x)
-    monkeypatch.setattr(card_experts, "_MOST_ROWS", 4)
+    monkeypatch.setattr(card_experts, "_MOST_ROWS", 6)
     torch.testing.assert_close(on_card(theirs, KERNELS)(x), want, atol=1e-5, rtol=0)
 
 
-def test_few_rows_go_pair_by_pair(monkeypatch):
+def test_few_rows_go_pair_by_pair():
     theirs = experts("int8", has_bias=True)
-    x = numbers(3, 96)
-    monkeypatch.setattr(card_experts, "_FEW_ROWS", 3)
+    x = numbers(card_experts._FEW_ROWS, 96)
     torch.testing.assert_close(on_card(theirs, KERNELS)(x), theirs(x), atol=1e-5, rtol=0)
 
 
