@@ -495,6 +495,14 @@
         <source>For folders of documents: finds their passages by meaning, too. It does not chat.</source>
         <translation>Für Ordner mit Dokumenten: findet ihre Stellen auch nach dem Sinn. Es chattet nicht.</translation>
     </message>
+    <message>
+        <source>Reads images, and texts in them, in many languages; for most computers.</source>
+        <translation>Liest Bilder, und Texte darin, in vielen Sprachen; für die meisten Rechner.</translation>
+    </message>
+    <message>
+        <source>Reads images: pages, tables, screenshots; many languages. Slower than 2B, and better.</source>
+        <translation>Liest Bilder: Seiten, Tabellen, Bildschirmfotos; viele Sprachen. Langsamer als 2B, und besser.</translation>
+    </message>
 </context>
 <context>
     <name>CatalogPage</name>
@@ -4477,24 +4485,12 @@
         <translation>{0}: {1} Felder an jeder Seite können nicht {2} Zeilen werden. Lade die Datei noch einmal herunter.</translation>
     </message>
     <message>
-        <source>{0}: vision_feature_layer is {1}, and only {2} is supported for images. Choose another model.</source>
-        <translation>{0}: vision_feature_layer ist {1}, und für Bilder wird nur {2} unterstützt. Wähle ein anderes Modell.</translation>
-    </message>
-    <message>
         <source>{0}: the mean and the deviation of colours are no three numbers. Download the file again.</source>
         <translation>{0}: Mittelwert und Abweichung der Farben sind nicht drei Zahlen. Lade die Datei noch einmal herunter.</translation>
     </message>
     <message>
         <source>{0}: rows of {1} numbers cannot be {2} heads of {3}. Download the file again.</source>
         <translation>{0}: Zeilen mit {1} Zahlen können nicht {2} Köpfe mit {3} sein. Lade die Datei noch einmal herunter.</translation>
-    </message>
-    <message>
-        <source>{0}: projector_hidden_act is {1}, and only {2} is supported for images. Choose another model.</source>
-        <translation>{0}: projector_hidden_act ist {1}, und für Bilder wird nur {2} unterstützt. Wähle ein anderes Modell.</translation>
-    </message>
-    <message>
-        <source>{0}: num_channels is {1}, and only {2} is supported for images. Choose another model.</source>
-        <translation>{0}: num_channels ist {1}, und für Bilder wird nur {2} unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{0}: mm.input_projection.weight is missing. Download the file again.</source>
@@ -4511,10 +4507,6 @@
     <message>
         <source>{0}: images of {1} pixels are larger than {2}. Download the file again.</source>
         <translation>{0}: Bilder mit {1} Pixeln sind größer als {2}. Lade die Datei noch einmal herunter.</translation>
-    </message>
-    <message>
-        <source>{0}: hidden_act is {1}, and only {2} is supported for images. Choose another model.</source>
-        <translation>{0}: hidden_act ist {1}, und für Bilder wird nur {2} unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{0}, as many as there are image tokens</source>
@@ -7049,6 +7041,50 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
     <message>
         <source>The hub {0} is not found. Is this computer online?</source>
         <translation>Der Hub {0} wird nicht gefunden. Ist dieser Rechner online?</translation>
+    </message>
+    <message>
+        <source>a list of whole numbers from 0 to {0}</source>
+        <translation>eine Liste ganzer Zahlen von 0 bis {0}</translation>
+    </message>
+    <message>
+        <source>three whole numbers and 0</source>
+        <translation>drei ganze Zahlen und 0</translation>
+    </message>
+    <message>
+        <source>three whole numbers</source>
+        <translation>drei ganze Zahlen</translation>
+    </message>
+    <message>
+        <source>{0}: mrope_section is of {1} pairs of each head, which has {2}. Download the file again.</source>
+        <translation>{0}: mrope_section ist für {1} Paare jedes Kopfes, der {2} hat. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is {2}, and only {3} is supported for images. Choose another model.</source>
+        <translation>{0}: {1} ist {2}, und für Bilder wird nur {3} unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>one whose longer side is at most {0} times as long as the other</source>
+        <translation>eines, dessen längere Seite höchstens {0}-mal so lang ist wie die andere</translation>
+    </message>
+    <message>
+        <source>{0}: images from {1} to {2} pixels cannot be cut into rows. Download the file again.</source>
+        <translation>{0}: Bilder von {1} bis {2} Pixeln lassen sich nicht in Zeilen teilen. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: layers {1} cannot be those behind which rows are made. Download the file again.</source>
+        <translation>{0}: Die Schichten {1} können nicht die sein, hinter denen Zeilen entstehen. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: windows of {1} pixels are not of whole rows. Download the file again.</source>
+        <translation>{0}: Fenster von {1} Pixeln sind keine ganzen Zeilen. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>a list of true and false</source>
+        <translation>eine Liste aus true und false</translation>
+    </message>
+    <message>
+        <source>{0}: v.position_embd.weight is missing. Download the file again.</source>
+        <translation>{0}: v.position_embd.weight fehlt. Lade die Datei noch einmal herunter.</translation>
     </message>
 </context>
 <context>

@@ -22,6 +22,7 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("Catalog", "Good for its size at code, sums and tables; many languages."),
     QT_TRANSLATE_NOOP("Catalog", "Open weights and good answers in English, between Llama 3.2 1B and 3B in size."),
     QT_TRANSLATE_NOOP("Catalog", "Thinks first, if you wish: sums, code, puzzles; many languages."),
+    QT_TRANSLATE_NOOP("Catalog", "Reads images, and texts in them, in many languages; for most computers."),
     QT_TRANSLATE_NOOP("Catalog", "Summaries of long texts, questions on them; 12 languages."),
     QT_TRANSLATE_NOOP("Catalog", "Thinks first, if you wish; 6 languages."),
     QT_TRANSLATE_NOOP("Catalog", "Code, sums and structured text; many languages."),
@@ -29,6 +30,9 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("Catalog", "Sums, code and clear answers at once; long texts."),
     QT_TRANSLATE_NOOP("Catalog", "Conversation and writing in many languages, with a long context; reads images, too."),
     QT_TRANSLATE_NOOP("Catalog", "The best answers below 8B where there is time to think; many languages."),
+    QT_TRANSLATE_NOOP(
+        "Catalog", "Reads images: pages, tables, screenshots; many languages. Slower than 2B, and better."
+    ),
     QT_TRANSLATE_NOOP("Catalog", "For computers with plenty of memory or a graphics card; long texts."),
     QT_TRANSLATE_NOOP("Catalog", "The older 8B, with a shorter context."),
     QT_TRANSLATE_NOOP(
