@@ -96,10 +96,15 @@ WANTED = {
     "Qwen/Qwen3-1.7B", "Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM3-3B", "ibm-granite/granite-3.3-2b-instruct",
     "Qwen/Qwen3-Embedding-0.6B", "microsoft/Phi-4-mini-instruct", "google/gemma-3-1b-it", "google/gemma-3-4b-it",
     "HuggingFaceTB/SmolVLM-500M-Instruct",
+    "Qwen/Qwen3-VL-2B-Instruct",
+    "Qwen/Qwen3-VL-4B-Instruct",
 }  # fmt: skip
 
 
-WITH_PICTURES = {"google/gemma-3-4b-it", "HuggingFaceTB/SmolVLM-500M-Instruct"}
+WITH_PICTURES = {
+    "google/gemma-3-4b-it", "HuggingFaceTB/SmolVLM-500M-Instruct", "Qwen/Qwen3-VL-2B-Instruct",
+    "Qwen/Qwen3-VL-4B-Instruct",
+}  # fmt: skip
 """Whose folders hold more than the network that we run."""
 
 
