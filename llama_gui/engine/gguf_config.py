@@ -29,6 +29,7 @@ ARCHITECTURES = {
     "qwen3": "Qwen3ForCausalLM",
     "qwen2vl": "Qwen2ForCausalLM",  # Qwen2.5-VL, too; what reads images is another file
     "qwen3vl": "Qwen3ForCausalLM",
+    "qwen3vlmoe": "Qwen3MoeForCausalLM",
     "smollm3": "SmolLM3ForCausalLM",
     "granite": "GraniteForCausalLM",
     "qwen2moe": "Qwen2MoeForCausalLM",
@@ -346,7 +347,7 @@ class GgufConfig:
         parts = sections.tolist() if hasattr(sections, "tolist") else sections
         if not isinstance(parts, list) or len(parts) != 4 or parts[3]:
             raise self._fields.wrong(self._prefix + "rope.dimension_sections", "three whole numbers and 0")
-        named = {"mrope_section": parts[:3], "mrope_interleaved": self._prefix == "qwen3vl."}
+        named = {"mrope_section": parts[:3], "mrope_interleaved": self._prefix.startswith("qwen3")}
         return {**self._plain_rope(), **named}
 
     def _plain_rope(self) -> dict[str, Any]:

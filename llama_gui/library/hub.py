@@ -112,7 +112,7 @@ MODEL_TYPES = frozenset(
 )
 
 _GGUF_TYPES = frozenset(
-    {"qwen2vl", "qwen3vl", "qwen3moe", "gpt-oss", "chatglm", "hunyuan-dense", "qwen2moe", "ernie4_5-moe"}
+    {"qwen2vl", "qwen3vl", "qwen3vlmoe", "qwen3moe", "gpt-oss", "chatglm", "hunyuan-dense", "qwen2moe", "ernie4_5-moe"}
 )
 """What GGUF files call those whose model type is another; the hub names either."""
 
@@ -134,7 +134,7 @@ _EXPAND = (
 _WRITING = "text-generation"
 _SEEING, _SEEING_FOLDERS = "image-text-to-text", "ForConditionalGeneration"
 """The task of models that read images, and what the architectures of those are called that we run."""
-_SEEING_FILES = ("mistral3", "gemma3", "qwen2vl", "qwen3vl")
+_SEEING_FILES = ("mistral3", "gemma3", "qwen2vl", "qwen3vl", "qwen3vlmoe")
 """What GGUF files are called that may have another one beside them for images."""
 _SEEING_LLAMAS = ("mistral-small-3", "smolvlm", "granite-docling")
 _WRITING_TASKS = frozenset({"", _WRITING, _SEEING, "any-to-any"})

@@ -18,6 +18,7 @@ ARCHITECTURES = {
     "Qwen2VLForConditionalGeneration": "qwen2vl",
     "Qwen2_5_VLForConditionalGeneration": "qwen2vl",
     "Qwen3VLForConditionalGeneration": "qwen3vl",
+    "Qwen3VLMoeForConditionalGeneration": "qwen3vlmoe",
     "LlamaForCausalLM": "llama",
     "MistralForCausalLM": "llama",
     "Ministral3ForCausalLM": "mistral3",

@@ -113,10 +113,10 @@ def _write_weights(folder: Path, seed: int, *, is_flat: bool) -> None:
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
-def qwen_as_gguf(folder: Path, to: Path, **fields: Any) -> Path:
+def qwen_as_gguf(folder: Path, to: Path, *, is_mixture: bool = False, **fields: Any) -> Path:
     """The model in `folder` as two files in the folder `to`, as llama.cpp's converter writes them; that for text.
 
-    `fields` are set last, None leaves one out.
+    `is_mixture`: that is another one, of experts. `fields` are set last, None leaves one out.
     """
     to.mkdir(parents=True, exist_ok=True)
     text = to / "text"
@@ -132,7 +132,19 @@ def qwen_as_gguf(folder: Path, to: Path, **fields: Any) -> Path:
     seeing = {n.removeprefix("model."): w for n, w in weights.items() if n.startswith("model.visual.")}
     said = {n.replace("language_model.", ""): w for n, w in weights.items() if n.removeprefix("model.") not in seeing}
     save_file(said, text / "model.safetensors")
-    path = write_gguf(text, to / "model-F32.gguf", fields={f"{arch}.rope.dimension_sections": [*sections, 0]})
+    sections = [*sections, 0]
+    path = write_gguf(text, to / "model-F32.gguf", fields={f"{arch}.rope.dimension_sections": sections})
+    if is_mixture:
+        write_tiny_llama(text, "qwen3-moe", tie_word_embeddings=False)
+        mixture = json.loads((text / "config.json").read_text(encoding="utf-8"))
+        mixture |= {"vocab_size": inner["vocab_size"], "eos_token_id": 2}
+        (text / "config.json").write_text(json.dumps(mixture), encoding="utf-8")
+        write_random_weights(text, zero_rows=[*range(len(SPECIALS))])
+        mixture["architectures"] = ["Qwen3VLMoeForConditionalGeneration"]
+        (text / "config.json").write_text(json.dumps(mixture), encoding="utf-8")
+        for name in ("tokenizer.json", "tokenizer_config.json"):
+            shutil.copy(folder / name, text / name)
+        write_gguf(text, path, fields={"qwen3vlmoe.rope.dimension_sections": sections})
     shutil.rmtree(text)
     _write_mmproj(to / "mmproj-F16.gguf", values, seeing, fields)
     return path

@@ -195,3 +195,19 @@ def test_a_gguf_file_is_the_folders_model(tmp_path: Path, load: Any, kind: QwenK
 def test_a_damaged_one_is_left_aside(tmp_path: Path, load: Any, fields: dict[str, Any]):
     folder = write_tiny_qwen_vl(tmp_path / "folder")
     assert not load(folder=qwen_as_gguf(folder, tmp_path / "gguf", **fields)).info.reads_images
+
+
+def test_a_mixture_of_experts_reads_images(tmp_path: Path, load: Any):
+    """As files of Qwen3-VL 30B-A3B; transformers' folders of those lie otherwise, and are refused."""
+    folder = write_tiny_qwen_vl(tmp_path / "folder")
+    engine: Engine = load(folder=qwen_as_gguf(folder, tmp_path / "gguf", is_mixture=True), dtype="bfloat16")
+    assert engine.info.reads_images
+    answers = {}
+    for number, image in enumerate(IMAGES):
+        asked = [Message("user", "Why?", images=[image])]
+        request = GenerateRequest(
+            messages=asked, max_tokens=12, sampling=SamplingParams(temperature=0), ignore_eos=True
+        )
+        answers[number] = [engine.generate(request).token_ids for _ in range(2)]
+    assert all(first == again for first, again in answers.values())
+    assert len({first for first, _ in answers.values()}) == len(IMAGES)
