@@ -485,7 +485,7 @@ def read_memory_at(window: MainWindow, bandwidth: float, free: int = 24 * 10**9)
     [
         # An 8B would write as fast as people read, but long answers are a wait then. Qwen3 4B writes quickly enough,
         # too, but much of it before the answer.
-        (4e10, "google/gemma-3-4b-it"),
+        (4e10, "Qwen/Qwen3-VL-4B-Instruct"),
         # What is quicker here is too small to be of use.
         (6e9, "meta-llama/Llama-3.2-1B-Instruct"),
     ],
@@ -523,7 +523,7 @@ def test_what_the_user_has_chosen_stays_when_speeds_are_known(open_starter: Open
     with qtbot.waitSignal(adviser.measured, timeout=SECONDS):
         measuring.set()
     assert page.list.current_key() == first
-    assert page.list.select("google/gemma-3-4b-it")
+    assert page.list.select("Qwen/Qwen3-VL-4B-Instruct")
     content = page.pane.content
     assert content is not None
     assert content.hint == "A good first choice for this computer."

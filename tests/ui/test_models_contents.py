@@ -44,7 +44,7 @@ def test_a_file_in_few_bits_is_advised_as_the_engine_takes_it(qapp, path: str, h
         ("SmolVLMForConditionalGeneration", "image-text-to-text", True),
         ("gemma3", "image-text-to-text", True),
         ("gemma3", "text-generation", False),
-        ("Qwen2_5_VLForConditionalGeneration", "image-text-to-text", False),
+        ("LlavaForConditionalGeneration", "image-text-to-text", False),
         ("LlamaForCausalLM", "image-text-to-text", False),
     ],
 )
