@@ -23,6 +23,7 @@ from llama_gui.engine.llama import Segment
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.ranking import Ranker
 from llama_gui.engine.weight_rows import WeightRows
+from tests.fakes.tiny_llama import write_tiny_llama
 
 KERNELS = CardKernels()
 CPU = torch.device("cpu")
@@ -31,8 +32,10 @@ CPU = torch.device("cpu")
 @pytest.fixture(autouse=True)
 def few_programs(monkeypatch):
     with torch_threads(1):
-        monkeypatch.setattr(card_experts, "INT4_ROW", Tile(1, 32, 2, 1, 1))
-        monkeypatch.setattr(card_experts, "_ROW_OUTS", 32)
+        for module in (card_experts, card_kernels):
+            monkeypatch.setattr(module, "INT4_ROW", Tile(1, 64, 2, 1, 1))
+            monkeypatch.setattr(module, "_ROW_OUTS", 64)
+        monkeypatch.setattr(card_kernels, "_INT8_ROW_OUTS", 64)
         monkeypatch.setattr(card_experts, "_ROW_INNER", 128)
         for name, inner in (("TILES", 64), ("EXPERT_INT4_TILES", 2)):
             tile = Tile(16, 128, inner, 1, 1)
@@ -68,18 +71,20 @@ def experts(kind, dtype=torch.float32, *, gate="silu", has_bias=False, count=8, 
     return Experts(router, [expert(n) for n in range(count)], beside)
 
 
-@pytest.mark.parametrize("rows", [1, 9])
 @pytest.mark.parametrize(
-    ("kind", "dtype", "options"),
+    ("kind", "dtype", "rows", "options"),
     [
-        ("plain", torch.float32, {}),
-        ("plain", torch.float16, {"has_bias": True, "shared": True}),
-        ("int8", torch.float32, {"has_bias": True, "gate": "gelu"}),
-        ("int4", torch.float32, {"chosen": 1}),
-        ("MXFP4", torch.float32, {"has_bias": True, "gate": "clamped"}),
+        ("plain", torch.float32, 1, {}),
+        ("plain", torch.float16, 9, {"has_bias": True, "shared": True}),
+        ("int8", torch.float32, 1, {"has_bias": True, "gate": "gelu"}),
+        ("int8", torch.float32, 9, {"has_bias": True}),
+        ("int4", torch.float32, 1, {}),
+        ("int4", torch.float32, 9, {"chosen": 1}),
+        ("MXFP4", torch.float32, 1, {"has_bias": True, "gate": "clamped"}),
+        ("MXFP4", torch.float32, 9, {"has_bias": True, "gate": "clamped", "count": 4, "chosen": 2}),
     ],
 )
-def test_rows_go_where_they_would_go_one_after_the_other(kind, dtype, options, rows):
+def test_rows_go_where_they_would_go_one_after_the_other(kind, dtype, rows, options):
     theirs = experts(kind, dtype, **options)
     ours = on_card(theirs, KERNELS)
     assert isinstance(ours, CardExperts)
@@ -139,12 +144,12 @@ def test_experts_that_are_not_alike_go_one_after_the_other():
 
 
 @pytest.fixture
-def network(tiny_folder, kernel_notes, monkeypatch):
+def network(tmp_path, kernel_notes, monkeypatch):
     monkeypatch.setattr(native_library, "load", lambda: None)
     monkeypatch.setattr(card_kernels, "_PROGRAMS", 16)
-    monkeypatch.setattr(card_kernels, "_ROW_OUTS", 32)
     monkeypatch.setattr(card_kernels, "find", lambda device, head_dim: KERNELS)
-    return load_model(tiny_folder("gpt-oss"), dtype="float32", device="cpu", kernel_notes=kernel_notes).network
+    folder = write_tiny_llama(tmp_path / "model", "gpt-oss", hidden_size=32, intermediate_size=32, num_hidden_layers=2)
+    return load_model(folder, dtype="float32", device="cpu", kernel_notes=kernel_notes).network
 
 
 @torch.inference_mode()

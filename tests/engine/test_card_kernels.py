@@ -4,6 +4,7 @@ It tells whether they compute the right numbers (not in bfloat16, which it multi
 about what a card's compiler makes of them: `test_on_card.py` is for that.
 """
 
+import math
 from dataclasses import replace
 
 import gguf
@@ -16,11 +17,11 @@ if torch.cuda.is_available():
 
 pytest.importorskip("triton", reason="Triton is for Linux")
 
-from llama_gui.engine import card_kernels, native_library
+from llama_gui.engine import card_experts, card_kernels, native_library
 from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_beside, attend_capped, causal_mask
 from llama_gui.engine.card_graph import CardGraphs, rows_for
 from llama_gui.engine.card_int4 import CODE_BYTES, SAME_LEVELS, rounded, unpacked
-from llama_gui.engine.card_kernels import CardKernels, Places
+from llama_gui.engine.card_kernels import CardKernels, Places, Tile
 from llama_gui.engine.card_linear import CardInt4Linear, CardInt8Linear, CardLinear
 from llama_gui.engine.device import Precision, torch_threads
 from llama_gui.engine.gating import gated_rows
@@ -278,6 +279,10 @@ def few_programs(monkeypatch):
     monkeypatch.setattr(card_kernels, "INT4_ROW", replace(card_kernels.INT4_ROW, outs=32))
     for name in ("_ROW_OUTS", "_INT8_ROW_OUTS"):
         monkeypatch.setattr(card_kernels, name, 32)
+    monkeypatch.setattr(card_experts, "INT4_ROW", card_kernels.INT4_ROW)
+    monkeypatch.setattr(card_experts, "_ROW_OUTS", 64)
+    tile = Tile(16, 128, 32, 1, 1)
+    monkeypatch.setattr(card_experts, "TILES", [(math.inf, tile, tile)])
 
 
 @pytest.fixture
