@@ -251,7 +251,14 @@ def weight_bytes(shape: ModelShape, dtype: str, machine: Machine) -> int:
     else:
         is_shared = shape.is_tied and (machine.device != "cpu" or (dtype != "float32" and machine.holds_halves))
         embedding = _plain_bytes(shape.head, dtype, machine)
-    return _linear_bytes(shape, shape.matrices, dtype, machine) + (0 if is_shared else embedding)
+    return (
+        _linear_bytes(shape, shape.matrices, dtype, machine) + (0 if is_shared else embedding) + _seeing(shape, dtype)
+    )
+
+
+def _seeing(shape: ModelShape, dtype: str) -> int:
+    """The network for images, which is never rounded to fewer bits than 16."""
+    return shape.vision * (4 if dtype == "float32" else 2)
 
 
 def cache_bytes(tokens: int, token_bytes: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from llama_gui.errors import BrokenModelError
 from llama_gui.library.quantisation import is_fp8
+from llama_gui.library.sight import vision_numbers
 
 _MOST = 2**31 - 1
 
@@ -25,6 +26,8 @@ _EXPERTS_OF_ALL = re.compile(r"\b(\d+)x\d+(?:\.\d+)?b\b", re.ASCII | re.IGNORECA
 _USUAL_CHOSEN = 8
 
 _GPT_OSS, _ERNIE = "gpt_oss", "ernie4_5_moe"
+_TEXT_KINDS = {"qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2", "qwen3_vl": "qwen3"}
+"""Whose networks for text are those of others."""
 _WIDE_HEADS = ("qwen3", "seed_oss", "ernie4_5", "ministral3", "mistral3", "glm", "glm4")
 """Whose heads have 128 numbers, if config.json does not say."""
 _HAVE_BIASES = (_GPT_OSS, "seed_oss", "glm", "glm4")
@@ -61,7 +64,8 @@ class ModelShape:
     many MLPs of width `inner` a layer has, of which a token goes through `chosen`, and through one of width `shared`
     besides; `plain_layers` of the layers have one of width `plain_inner` instead; `has_no_gate`: it consists of two
     matrices, and not of three. `is_gpt_oss`: everything but the vocabulary has a bias, and each head a sink;
-    `is_packed`: its files hold the experts in MXFP4. `is_fp8`: they hold the matrices of layers in FP8.
+    `is_packed`: its files hold the experts in MXFP4. `is_fp8`: they hold the matrices of layers in FP8. `vision`: how
+    many numbers the network for images has beside it, nearly.
     """
 
     vocabulary: int
@@ -87,6 +91,7 @@ class ModelShape:
     plain_layers: int = 0
     plain_inner: int = 0
     has_no_gate: bool = False
+    vision: int = 0
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -95,7 +100,8 @@ class ModelShape:
         Raises:
             BrokenModelError: a field is missing or cannot be.
         """
-        kind, inner, in_fp8 = config.get("model_type"), config.get("text_config"), is_fp8(config)
+        whole, kind = config, config.get("model_type")
+        kind, inner, in_fp8 = _TEXT_KINDS.get(str(kind), kind), config.get("text_config"), is_fp8(config)
         is_gemma3 = kind in ("gemma3", "gemma3_text")
         is_gemma = is_gemma3 or kind == "gemma2"
         if is_gemma3:  # with pictures, the network for text is described by a part
@@ -138,6 +144,7 @@ class ModelShape:
             has_no_gate=kind == "arcee",
             plain_inner=_integer(config, "intermediate_size") if plain_layers else 0,
             is_fp8=in_fp8,
+            vision=vision_numbers(whole),
         )
 
     @classmethod

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from llama_gui.errors import BrokenModelError
 from llama_gui.library.gguf_check import gguf_fields
 from llama_gui.library.plan import IMAGE_READER
 
 _NETWORKS = frozenset({"pixtral", "siglip_vision_model"})
-_FAMILIES = frozenset({"idefics3", "smolvlm", "qwen2_vl", "qwen2_5_vl", "qwen3_vl"})
+_QWENS = frozenset({"qwen2_vl", "qwen2_5_vl", "qwen3_vl"})
+_FAMILIES = frozenset({"idefics3", "smolvlm"}) | _QWENS
 _READERS = frozenset({"pixtral", "gemma3", "idefics3", "qwen2vl_merger", "qwen2.5vl_merger", "qwen3vl_merger"})
 """Of GGUF files that read images for others. A test keeps all three with the engine."""
 _KIND, _FORMER_KIND = "clip.projector_type", "clip.vision.projector_type"
@@ -20,6 +22,34 @@ def folder_reads_images(config: object) -> bool:
     if not isinstance(config, Mapping) or not isinstance(inner := config.get("vision_config"), Mapping):
         return False
     return inner.get("model_type") in _NETWORKS or config.get("model_type") in _FAMILIES
+
+
+def vision_numbers(config: Mapping[str, Any]) -> int:
+    """How many numbers the network for images of a folder has, nearly; 0: it has none that runs here.
+
+    Matrices of layers, and what makes rows of the text network in Qwen's. `config`: as for `folder_reads_images`.
+    """
+    if not folder_reads_images(config):
+        return 0
+    vision, kind = config["vision_config"], str(config.get("model_type"))
+    is_pixtral = vision.get("model_type") == "pixtral"
+    hidden = _whole(vision, "embed_dim", _whole(vision, "hidden_size", 1024 if is_pixtral else 768))
+    layers = _whole(vision, "depth", _whole(vision, "num_hidden_layers", 24 if is_pixtral else 12))
+    inner = _whole(vision, "intermediate_size", 4 * hidden)
+    has_gate = is_pixtral or kind == "qwen2_5_vl"
+    numbers = layers * (4 * hidden**2 + (3 if has_gate else 2) * hidden * inner)
+    if kind not in _QWENS:
+        return numbers
+    text = config.get("text_config")
+    square = hidden * _whole(vision, "spatial_merge_size", 2) ** 2
+    out = _whole(text if isinstance(text, Mapping) else config, "hidden_size", hidden)
+    deep = vision.get("deepstack_visual_indexes")
+    return numbers + (1 + (len(deep) if isinstance(deep, list) else 0)) * square * (square + out)
+
+
+def _whole(fields: Mapping[str, Any], name: str, otherwise: int) -> int:
+    found = fields.get(name)
+    return found if isinstance(found, int) and 0 < found < 2**20 else otherwise
 
 
 def gguf_reads_images(file: Path) -> bool:

@@ -1,13 +1,21 @@
 """Whether a model reads images, told by small files: what the engine finds then."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from llama_gui.engine.vision.files import vision_in
+from llama_gui.engine.vision.folder_config import read_vision
+from llama_gui.engine.vision.loading import vision_parameters
+from llama_gui.library.fit import Machine, estimate
+from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.shelf import describe
-from llama_gui.library.sight import folder_reads_images
+from llama_gui.library.sight import folder_reads_images, vision_numbers
+from tests.benchmarks.images import Network, write
+from tests.fakes import tiny_gemma3, tiny_pixtral, tiny_qwen_vl, tiny_smolvlm
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_gemma3 import gemma_as_gguf, write_tiny_seeing_gemma
 from tests.fakes.tiny_llama import write_tiny_llama
@@ -59,3 +67,33 @@ def test_one_that_reads_in_another_manner_is_none(tmp_path: Path):
     folder = write_tiny_pixtral(tmp_path / "model")
     file = as_gguf(folder, tmp_path / "gguf", **{"clip.projector_type": "internvl"})
     assert not describe(file).reads_images
+
+
+@pytest.mark.parametrize("network", get_args(Network))
+def test_about_how_large_a_network_for_images_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Network):
+    """In the shapes of real ones, of which no weight is written."""
+    for fake in (tiny_gemma3, tiny_pixtral, tiny_qwen_vl, tiny_smolvlm):
+        monkeypatch.setattr(fake, "_write_weights", lambda *_args, **_named: None)
+    folder = write(tmp_path / "model", network)
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config["text_config"]["hidden_size"] = 2048
+    found = read_vision(folder)
+    assert found is not None
+    counted = vision_parameters(replace(found, text_size=2048))
+    assert 0.9 * counted < vision_numbers(config) < 1.02 * counted
+    shape = ModelShape.from_config(config)
+    assert shape.vision == vision_numbers(config)
+    assert shape.has_qkv_bias == (network == "qwen2.5-vl")
+    machine = Machine(2**35, 2**35)
+    blind = replace(shape, vision=0)
+    both = (estimate(one, machine, "bfloat16").weights for one in (shape, blind))
+    assert next(both) - next(both) == 2 * shape.vision
+
+
+def test_a_network_that_is_left_aside_is_not_counted(tmp_path: Path):
+    folder = write_tiny_pixtral(tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    assert vision_numbers(config) > 0
+    config["vision_config"]["model_type"] = "clip_vision_model"
+    assert vision_numbers(config) == 0
+    assert vision_numbers({}) == 0
