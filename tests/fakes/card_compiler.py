@@ -141,13 +141,13 @@ def _expert_products(recorder: Recorder, dtype: torch.dtype) -> None:
     ):
         parts, tiles = (5, EXPERT_INT4_TILES) if kind is CardInt4Linear else (3, TILES)
         for outs in (2048, 8192):
-            for has_bias in (False, True):
-                addresses = torch.ones(parts, 2, dtype=torch.int64)
-                table = ExpertWeights((), kind, addresses, outs, 2048, is_coded, has_bias)
-                for rows in (1, *(int(min(most, 999)) for most, *_ in tiles)):
-                    numbers = torch.ones(rows, 2, dtype=torch.int32)
-                    programs.multiply(torch.ones(rows, 2048, dtype=dtype), numbers, table)
-                    programs.multiply(torch.ones(2 * rows, 2048, dtype=dtype), numbers, table, torch.ones(rows, 2))
+            table = ExpertWeights(
+                (), kind, torch.ones(parts, 2, dtype=torch.int64), outs, 2048, is_coded, has_bias=True
+            )
+            for rows in (1, *(int(min(most, 999)) for most, *_ in tiles)):
+                numbers = torch.ones(rows, 2, dtype=torch.int32)
+                programs.multiply(torch.ones(rows, 2048, dtype=dtype), numbers, table)
+                programs.multiply(torch.ones(2 * rows, 2048, dtype=dtype), numbers, table, torch.ones(rows, 2))
 
 
 def shared_bytes(launch: Launch, capability: int) -> int:
