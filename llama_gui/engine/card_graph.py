@@ -117,9 +117,12 @@ class CardGraphs:
 def graphs_of(network: Llama, ranker: Ranker) -> CardGraphs | DecodeGraphs | None:
     """The recordings for the device of `network`; None: launches are too cheap there to be worth it.
 
-    None for mixtures of experts, too, unless they are `CardExperts`: else what is launched depends on where rows go.
+    None for mixtures of experts, too, unless they are `CardExperts`: else what is launched depends on where rows go;
+    and for Gemma 4, of whose tokens a part is read from the disk.
     """
     mixed = [block.mlp for block in network.blocks if isinstance(block.mlp, Experts)]
+    if network.config.gemma4 is not None:
+        return None
     if network.device.type != "cuda" or not all(isinstance(experts, CardExperts) for experts in mixed):
         return None
     if network.card is None:

@@ -14,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from llama_gui.engine.fields import AGAIN, brief, brief_list, check_regular, read_json, shown, unambiguous
+from llama_gui.engine.file_rows import FileRows, RowSource
 from llama_gui.engine.weight_rows import PairedRows, WeightRows
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.paths import as_unicode
@@ -39,9 +40,12 @@ _VISION_PARTS = {
         ("vision_model.", "vision_tower."),
         ("connector.", "multi_modal_projector."),
         ("visual.", "visual."),
+        ("embed_vision.", "multi_modal_projector."),
+        ("audio_tower.", "audio_tower."),
+        ("embed_audio.", "audio_projector."),
     )
 }
-"""The same of the vision network's."""
+"""The same of the vision network's, and of what hears."""
 _VISION_HEAD = "vision_tower.head."
 """Of SigLIP's, which makes a vector of an image: nobody needs it here."""
 Network = Literal["all", "text", "vision"]
@@ -92,6 +96,10 @@ class WeightSource(Protocol):
 
     def rows(self, name: str, part: int | None = None) -> WeightRows:
         """The matrix `name`, on the CPU and in any dtype."""
+        ...
+
+    def file_rows(self, name: str) -> RowSource:
+        """The matrix `name`, which stays where it is; for longer than the files here are open."""
         ...
 
 
@@ -276,6 +284,22 @@ class Checkpoint:
     def rows(self, name: str, part: int | None = None) -> WeightRows:
         """The matrix `name` as it is stored, a view of the file; raises what `tensor` raises."""
         return WeightRows.of(self.tensor(name, part))
+
+    def file_rows(self, name: str) -> FileRows:
+        """The matrix `name`, which stays in its file; raises what `FileRows` raises."""
+        file, (count, width), stored = self.stored(name)
+        dtype = _DTYPES[stored]
+        with file.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            begin = json.loads(stream.read(length))[self._files[name][2]]["data_offsets"][0]
+        return FileRows(
+            file,
+            name,
+            offset=8 + length + begin,
+            row_bytes=width * dtype.itemsize,
+            count=count,
+            numbers_of=lambda data: data.view(dtype),
+        )
 
 
 def with_parts(name: str, parts: Mapping[str, str]) -> str:

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+from llama_gui.engine.cache_layout import CacheLayout
 from llama_gui.engine.expert_config import ERNIE_NAMES, ExpertConfig, read_experts, with_names_of_qwen
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json, shortest, shown
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
+from llama_gui.engine.gemma4_config import Gemma4Config, layout_of, read_gemma4
 from llama_gui.engine.quantisation_config import QUANTISATION, Fp8Config, read_fp8, read_mxfp4
 from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim, with_alpha
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError, UnsupportedModelError
@@ -106,11 +108,56 @@ class NetworkConfig:
     """Scores come softly near it, at most: they are ``cap * tanh(score / cap)`` (Gemma 2)."""
     logits_cap: float | None = None
     """The same of logits."""
+    gemma4: Gemma4Config | None = None
+    """What layers without a window have otherwise, and more; None: it is no Gemma 4."""
 
     @property
     def rotary_dim(self) -> int:
         """How many dimensions of each head are rotated: the first ones."""
         return rotary_dim(self.head_dim, self.rope)
+
+    def head_dim_of(self, layer: int) -> int:
+        """How wide the heads of `layer` are."""
+        is_other = self.gemma4 is not None and layer not in self.sliding_layers
+        return self.gemma4.full_head_dim if self.gemma4 is not None and is_other else self.head_dim
+
+    def kv_heads_of(self, layer: int) -> int:
+        """How many key heads `layer` has, or attends to."""
+        is_other = self.gemma4 is not None and layer not in self.sliding_layers
+        return self.gemma4.full_kv_heads if self.gemma4 is not None and is_other else self.num_key_value_heads
+
+    def intermediate_of(self, layer: int) -> int:
+        """How wide the MLP of `layer` is."""
+        if self.gemma4 is None or not self.borrows(layer):
+            return self.intermediate_size
+        return self.gemma4.borrowing_intermediate
+
+    def borrows(self, layer: int) -> bool:
+        """Whether `layer` attends to the keys and values of another, and has none of its own."""
+        return layer >= self.keeping_layers
+
+    @property
+    def keeping_layers(self) -> int:
+        """So many layers, the first ones, have keys and values of their own."""
+        return self.num_hidden_layers - (0 if self.gemma4 is None else self.gemma4.borrowing_layers)
+
+    def values_are_keys(self, layer: int) -> bool:
+        """Whether `layer` has no projection for values, which are its keys before norm and rotation."""
+        return self.gemma4 is not None and self.gemma4.values_are_keys and layer not in self.sliding_layers
+
+    @property
+    def cache_layout(self) -> CacheLayout:
+        """Which keys and values are kept."""
+        layers = self.num_hidden_layers
+        if self.gemma4 is None:
+            return CacheLayout.even(layers, self.num_key_value_heads, self.head_dim)
+        return layout_of(self.gemma4, (self.num_key_value_heads, self.head_dim), self.sliding_layers, layers)
+
+    @property
+    def rope_widths(self) -> tuple[int, ...]:
+        """How wide the heads are that each of the `ropes` rotates."""
+        full = self.head_dim if self.gemma4 is None else self.gemma4.full_head_dim
+        return (full,) if self.local_rope is None else (full, self.head_dim)
 
     @property
     def ropes(self) -> tuple[RopeConfig, ...]:
@@ -226,6 +273,8 @@ def network_config(fields: Fields) -> NetworkConfig:
         experts=None if family.experts is None else read_experts(fields, family.experts, layers=layers),
         fp8=None if family.has_sinks else read_fp8(fields),
     )
+    if family.is_gemma4:
+        return _as_gemma4(config, fields)
     _check_heads(config, fields)
     if family.is_gemma:
         return _as_gemma(config, fields)
@@ -294,8 +343,8 @@ def _check_heads(config: NetworkConfig, fields: Fields) -> None:
     if config.head_dim % 2:
         # Not `fields.wrong`: where the file does not have the field, the number was computed.
         raise BrokenModelError(f"{fields.file}: head_dim is {config.head_dim}, but it must be an even number.")
-    for rope in config.ropes:
-        check_rotation(fields, config.head_dim, rope)
+    for rope, width in zip(config.ropes, config.rope_widths, strict=True):
+        check_rotation(fields, width, rope)
 
 
 def _text_part(fields: Fields) -> Fields:
@@ -350,6 +399,28 @@ def _as_gemma(config: NetworkConfig, fields: Fields) -> NetworkConfig:
         score_cap=scores,
         logits_cap=logits,
     )
+
+
+def _as_gemma4(config: NetworkConfig, fields: Fields) -> NetworkConfig:
+    """Gemma 4 has no shift of its norms and no scale of its scores, and its last layer always sees all."""
+    if config.sliding_window is None:
+        raise fields.wrong("sliding_window", f"a whole number from 1 to {MOST_INTEGER}")
+    sliding = config.sliding_layers - {config.num_hidden_layers - 1}
+    gemma4 = read_gemma4(fields, sliding, config.num_hidden_layers)
+    full = replace(config, head_dim=gemma4.full_head_dim, num_key_value_heads=gemma4.full_kv_heads, local_rope=None)
+    _check_heads(full, fields)
+    config = replace(
+        config,
+        sliding_layers=sliding,
+        embedding_scale=math.sqrt(config.hidden_size),
+        post_norms=True,
+        rounds_scale=True,
+        gate="gelu",
+        logits_cap=None if fields.values.get(CAPS[1]) is None else fields.number(CAPS[1]),
+        gemma4=gemma4,
+    )
+    _check_heads(config, fields)
+    return config
 
 
 def _as_gpt_oss(config: NetworkConfig, fields: Fields) -> NetworkConfig:
@@ -414,6 +485,8 @@ def _refuse_options(fields: Fields, family: Family) -> None:
     if values.get(name, known) != known:
         raise UnsupportedModelError(f"{fields.file}: the activation {shown(values[name])} is not supported.")
     of_gemma = (_BIDIRECTIONAL, *(() if family.has_caps else CAPS))
+    if family.is_gemma4:
+        of_gemma = CAPS[:1]
     asked = [name for name in (of_gemma if family.is_gemma else _REFUSED_ELSEWHERE) if values.get(name)]
     if values.get("is_causal") is False:  # it attends in both directions, as some models for embeddings do
         asked.append("is_causal: false")

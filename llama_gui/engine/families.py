@@ -72,6 +72,8 @@ class Family:
     """Layers with a window have a rotation of their own, that of the trained context."""
     is_gemma: bool = False
     """See `config._as_gemma`."""
+    is_gemma4: bool = False
+    """With `is_gemma`: see `Gemma4Config`."""
     has_caps: bool = False
     """`attn_logit_softcapping` and `final_logit_softcapping` say how large scores and logits can be (Gemma 2)."""
     experts: ExpertNames | None = None
@@ -93,6 +95,21 @@ _GEMMA3 = Family(
     defaults={
         "head_dim": 256, "max_position_embeddings": 131072, "num_attention_heads": 8, "num_key_value_heads": 4,
         "rope_theta": 1e6, "sliding_window": 4096, "tie_word_embeddings": True, "vocab_size": 262208,
+    },
+)  # fmt: skip
+
+_GEMMA4_ROPES = {
+    "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1e6},
+    "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+}
+
+_GEMMA4 = Family(
+    "gemma4_text", mlp_bias=False, qk_norm=True, window="by pattern", has_local_rope=True, is_gemma=True,
+    is_gemma4=True, has_caps=True,
+    defaults={
+        "head_dim": 256, "hidden_size": 2304, "intermediate_size": 9216, "max_position_embeddings": 131072,
+        "num_attention_heads": 8, "num_hidden_layers": 30, "num_key_value_heads": 4, "sliding_window": 512,
+        "rope_parameters": _GEMMA4_ROPES, "tie_word_embeddings": True, "vocab_size": 262144,
     },
 )  # fmt: skip
 
@@ -342,6 +359,9 @@ FAMILIES: dict[str, Family] = {
     "GptOssForCausalLM": _GPT_OSS,
     # from 4B on
     "Gemma3ForConditionalGeneration": replace(_GEMMA3, model_type="gemma3", reads_pictures=True),
+    # E2B, E4B, 31B; without a head for text they are the second one
+    "Gemma4ForCausalLM": _GEMMA4,
+    "Gemma4ForConditionalGeneration": replace(_GEMMA4, model_type="gemma4", reads_pictures=True),
     # Qwen2-VL and Qwen2.5-VL
     "Qwen2VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_vl", reads_pictures=True),
     "Qwen2_5_VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_5_vl", reads_pictures=True),

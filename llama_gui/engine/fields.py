@@ -35,11 +35,11 @@ class Fields:
         """The error for a field whose value cannot be."""
         return BrokenModelError(f"{self.file}: {name} is {shown(self.values.get(name))}, but it must be {allowed}.")
 
-    def integer(self, name: str, default: int | None = None, *, most: int = MOST_INTEGER) -> int:
-        """A whole number from 1 to `most`."""
+    def integer(self, name: str, default: int | None = None, *, most: int = MOST_INTEGER, least: int = 1) -> int:
+        """A whole number from `least`, which is 1 or 0, to `most`."""
         value = self._value(name, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise self.wrong(name, f"a whole number from 1 to {most}")
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise self.wrong(name, f"a whole number from 1 to {most}" if least else f"a whole number from 0 to {most}")
         return value
 
     def number(self, name: str, default: float | None = None, *, least: float = _LEAST_NUMBER) -> float:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import AGAIN, brief, brief_list
+from llama_gui.engine.file_rows import FileRows
 from llama_gui.engine.gguf_blocks import FACTORS, KINDS, MXFP4_EXPONENTS, block_shape, numbers_of
 from llama_gui.engine.gguf_file import GgufFile, StoredTensor
 from llama_gui.engine.gguf_grids import GRID_KINDS, points_of
@@ -130,6 +131,19 @@ class GgufWeights:
         tensor = self._tensor(name, part)
         out, width = tensor.shape
         return WeightRows(out, width, self._parts(name, tensor), tensor.kind, self._blocks(name, tensor))
+
+    def file_rows(self, name: str) -> FileRows:
+        """The matrix `name`, which stays in its file; raises what `FileRows` raises."""
+        tensor = self._tensors[name]
+        read_numbers_of, kind, count = self._numbers_of, tensor.kind, tensor.shape[0]
+        return FileRows(
+            tensor.file,
+            tensor.name,
+            offset=tensor.offset,
+            row_bytes=tensor.size // count,
+            count=count,
+            numbers_of=lambda data: read_numbers_of(data, kind),
+        )
 
     def _tensor(self, name: str, part: int | None) -> StoredTensor:
         whole = self._tensors[name]

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from llama_gui.engine.checkpoint import Checkpoint, Shape
 from llama_gui.engine.fields import AGAIN
+from llama_gui.engine.file_rows import FileRows
 from llama_gui.engine.gguf_blocks import MXFP4_EXPONENTS, block_shape, numbers_of
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError
@@ -83,6 +84,10 @@ class GptOssCheckpoint:
         blocks = self._blocks(name, part)
         out, width = blocks.shape[0], blocks.shape[1] // _BYTES * _NUMBERS
         return WeightRows(out, width, (_rows_of(one) for one in (blocks,)), _KIND, (blocks,))
+
+    def file_rows(self, name: str) -> FileRows:
+        """See `Checkpoint.file_rows`."""
+        return self._files.file_rows(name)
 
     def _numbers(self, name: str, part: int | None) -> Tensor:
         match = _EXPERTS.fullmatch(name)

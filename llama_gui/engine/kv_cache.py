@@ -6,7 +6,7 @@ slot costs nothing, and attention reads it without a gather.
 
 import contextlib
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -36,10 +36,15 @@ _MOST_IDLE = 256
 """More conversations than that are not kept, whatever memory there is: each request looks through all of them."""
 
 
+KeptPart = tuple[Tensor, Tensor]
+"""Keys and values of layers whose heads are alike."""
+
+
 class Slot:
     """One conversation's keys and values. `tokens` are the ids whose rows are computed, in order.
 
-    `keys` and `values` are ``[layers, kv_heads, capacity, kept_width]``; rows from ``len(tokens)`` on have no meaning.
+    `parts`: pairs of keys and values ``[layers, kv_heads, capacity, kept_width]``, as a rule one, see `CacheLayout`;
+    rows from ``len(tokens)`` on have no meaning.
     Rows below `finite` hold finite numbers: attention computes with masked keys, too, and 0 times NaN is NaN. Rows from
     there on were never written; the system has only promised their memory. `taken`: rows that count against the budget.
     `together`: how many rows lie among each other.
@@ -53,22 +58,31 @@ class Slot:
         "finite",
         "kept",
         "key",
-        "keys",
         "last_used",
+        "parts",
         "set_aside",
         "taken",
         "together",
         "tokens",
-        "values",
     )
 
     def __init__(
-        self, key: str | None, keys: Tensor, values: Tensor, finite: int | None = None, *, in_blocks: bool = False
+        self,
+        key: str | None,
+        keys: Tensor,
+        values: Tensor,
+        finite: int | None = None,
+        *,
+        in_blocks: bool = False,
+        others: Sequence[KeptPart] = (),
     ) -> None:
-        """`finite`: None where all rows are. `in_blocks`: rows lie in blocks of 64, in int8 they always do."""
+        """`finite`: None where all rows are. `in_blocks`: rows lie in blocks of 64, in int8 they always do.
+
+        `others`: further parts.
+        """
         self.key = key
         self.together = _TOGETHER if in_blocks or keys.dtype == torch.int8 else 1
-        self.hold(keys, values, keys.shape[2] if finite is None else finite)
+        self.hold([(keys, values), *others], keys.shape[2] if finite is None else finite)
         self.tokens: list[int] = []
         self.busy = False
         self.last_used = 0
@@ -81,11 +95,25 @@ class Slot:
         """Tokens that fit without growing."""
         return self.keys.shape[2]
 
-    def hold(self, keys: Tensor, values: Tensor, finite: int) -> None:
+    @property
+    def keys(self) -> Tensor:
+        """Those of the first part."""
+        return self.parts[0][0]
+
+    @property
+    def values(self) -> Tensor:
+        """Those of the first part."""
+        return self.parts[0][1]
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """Keys and values of all parts."""
+        return [tensor for part in self.parts for tensor in part]
+
+    def hold(self, parts: Sequence[KeptPart], finite: int) -> None:
         """Have these rows from now on."""
-        self.keys = keys
-        self.values = values
-        self._row_bytes = (keys.nbytes + values.nbytes) // self.capacity
+        self.parts = tuple(parts)
+        self._row_bytes = sum(tensor.nbytes for tensor in self.tensors) // self.capacity
         self.finite = self.taken = finite
 
     @property
@@ -114,8 +142,8 @@ class Slot:
         But for those of a block that lie among others: nobody reads them before they are written.
         """
         start, end = padded(start, self.together), padded(end, self.together)
-        self.keys[:, :, start:end] = 0
-        self.values[:, :, start:end] = 0
+        for tensor in self.tensors:
+            tensor[:, :, start:end] = 0
 
     def make_finite(self, tokens: int) -> None:
         """Zero what attention would read beyond the written rows, for the blocks of this many tokens, which fit."""
@@ -130,21 +158,21 @@ class Slot:
 
     def block(self, start: int, end: int) -> bytes:
         """The bits of these rows, as they lie: for `put_block`. Both are multiples of 64."""
-        parts = torch.cat([self.keys[:, :, start:end].flatten(), self.values[:, :, start:end].flatten()])
+        parts = torch.cat([tensor[:, :, start:end].flatten() for tensor in self.tensors])
         return parts.cpu().view(torch.uint8).numpy().tobytes()
 
     def put_block(self, start: int, end: int, content: bytearray) -> None:
         """Have the rows that `block` returned, in a slot with room for them."""
-        numbers = torch.frombuffer(content, dtype=self.keys.dtype).chunk(2)
-        for kept, part in zip((self.keys, self.values), numbers, strict=True):
-            rows = kept[:, :, start:end]
+        places = [tensor[:, :, start:end] for tensor in self.tensors]
+        numbers = torch.frombuffer(content, dtype=self.keys.dtype).split([rows.numel() for rows in places])
+        for rows, part in zip(places, numbers, strict=True):
             rows.copy_(part.view(rows.shape))
 
     def copy(self, donor: "Slot", length: int) -> None:
         """Begin as `donor` does: with its first `length` tokens, which fit."""
         rows = padded(length, self.together)
-        self.keys[:, :, :rows] = donor.keys[:, :, :rows]
-        self.values[:, :, :rows] = donor.values[:, :, :rows]
+        for tensor, other in zip(self.tensors, donor.tensors, strict=True):
+            tensor[:, :, :rows] = other[:, :, :rows]
         self.finite = max(self.finite, rows)
         self.tokens = donor.tokens[:length]
 
@@ -156,8 +184,9 @@ def kept_width(head_dim: int, dtype: torch.dtype) -> int:
 
 def token_bytes(config: NetworkConfig, dtype: torch.dtype) -> int:
     """Bytes of one token's keys and values."""
-    width = kept_width(config.head_dim, dtype)
-    return 2 * config.num_hidden_layers * config.num_key_value_heads * width * dtype.itemsize
+    parts = config.cache_layout.parts
+    numbers = sum(part.layers * part.kv_heads * kept_width(part.head_dim, dtype) for part in parts)
+    return 2 * numbers * dtype.itemsize
 
 
 def common_prefix(a: list[int], b: list[int]) -> int:
@@ -190,7 +219,9 @@ class KVCache:
     ) -> None:
         """`longest`: the most tokens of a conversation; None: nobody knows. `in_blocks`: of 64 tokens, see `Llama`."""
         self._in_blocks = in_blocks
-        self._shape = (config.num_hidden_layers, config.num_key_value_heads, kept_width(config.head_dim, dtype))
+        self._shapes = [
+            (part.layers, part.kv_heads, kept_width(part.head_dim, dtype)) for part in config.cache_layout.parts
+        ]
         self._token_bytes = token_bytes(config, dtype)
         self._dtype = dtype
         self._device = device
@@ -317,9 +348,9 @@ class KVCache:
         if rows is None:
             raise self._no_memory(tokens)
         if grows:
-            grown = Slot(None, *self._allocate(rows), in_blocks=self._in_blocks)
+            grown = self._slot_of(None, rows)
             grown.copy(slot, len(slot.tokens))
-            slot.hold(grown.keys, grown.values, grown.finite)
+            slot.hold(grown.parts, grown.finite)
         slot.taken = rows
 
     @staticmethod
@@ -340,10 +371,14 @@ class KVCache:
         if not self._make_room(self.bytes_for(tokens), keep) and not self._make_room(self.bytes_for(tokens), None):
             raise self._no_memory(tokens)
         rows = padded(tokens, KEY_BLOCK)
-        slot = Slot(key, *self._allocate(rows), in_blocks=self._in_blocks)
+        slot = self._slot_of(key, rows)
         slot.taken = rows
         self._slots.append(slot)
         return slot
+
+    def _slot_of(self, key: str | None, rows: int) -> Slot:
+        ((keys, values), *others), finite = self._allocate(rows)
+        return Slot(key, keys, values, finite, in_blocks=self._in_blocks, others=others)
 
     def _make_room(self, byte_count: int, keep: Slot | None) -> bool:
         """Free idle slots, least recently used first, until `byte_count` more fit; none if they never would."""
@@ -361,34 +396,35 @@ class KVCache:
         """Bytes that all slots together may take now: other models and programs may have taken some since loading."""
         return min(self.byte_budget, kv_byte_budget(self._device, sum(slot.touched for slot in self._slots)))
 
-    def _allocate(self, rows: int) -> tuple[Tensor, Tensor, int]:
-        """Keys and values, and up to which row they are finite.
+    def _allocate(self, rows: int) -> tuple[list[KeptPart], int]:
+        """Keys and values of all parts, and up to which row they are finite.
 
         Raises:
             GenerationError: the system has no memory for them.
         """
         if not self._is_lazy:
-            return *self._make(torch.zeros, rows), rows
+            return self._make(torch.zeros, rows), rows
         made = self._make_lazy(rows)
-        for tensor in made:
-            keep_small_pages(tensor)
-        return *made, 0
+        for part in made:
+            for tensor in part:
+                keep_small_pages(tensor)
+        return made, 0
 
-    def _make_lazy(self, rows: int) -> tuple[Tensor, Tensor]:
+    def _make_lazy(self, rows: int) -> list[KeptPart]:
         """As many rows as the system has addresses for, up to the longest conversation."""
         for roomy in (max(rows, self._reserved or rows * _SPARE), rows * _SPARE):
             with contextlib.suppress(GenerationError):
                 return self._make(torch.empty, roomy)
         return self._make(torch.empty, rows)
 
-    def _make(self, make: Callable[..., Tensor], rows: int) -> tuple[Tensor, Tensor]:
-        layers, kv_heads, width = self._shape
-        shape = (layers, kv_heads, rows, width)
+    def _make(self, make: Callable[..., Tensor], rows: int) -> list[KeptPart]:
+        def tensor(layers: int, kv_heads: int, width: int) -> Tensor:
+            return make((layers, kv_heads, rows, width), dtype=self._dtype, device=self._device)
+
         try:
-            keys, values = (make(shape, dtype=self._dtype, device=self._device) for _ in range(2))
+            return [(tensor(*shape), tensor(*shape)) for shape in self._shapes]
         except (RuntimeError, MemoryError) as error:
             raise self._no_memory(rows) from error
-        return keys, values
 
     def _no_memory(self, tokens: int) -> GenerationError:
         need, have = self.bytes_for(tokens) / 2**20, self._limit() / 2**20

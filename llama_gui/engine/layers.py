@@ -10,6 +10,7 @@ from torch import Tensor
 from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_beside, attend_capped
 from llama_gui.engine.card_kernels import CardKernels, Places
 from llama_gui.engine.gating import Gate, gated_rows
+from llama_gui.engine.kv_cache import KeptPart
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.native_attention import NativeSpans
 from llama_gui.engine.rotary import Turns, rotate
@@ -38,14 +39,25 @@ class Span:
         cls,
         row: int,
         tokens: tuple[int, int],
-        cache: tuple[Tensor, Tensor],
+        cache: Sequence[KeptPart],
         mask: Tensor,
         window_mask: Tensor | None = None,
+        places: Sequence[tuple[int, int]] | None = None,
     ) -> "Span":
-        """`tokens`: how many are in `cache` and how many come. `cache`: ``[layers, kv_heads, capacity, head_dim]``."""
+        """`tokens`: how many are in `cache` and how many come. `cache`: the parts of a slot.
+
+        `places`: of each layer in them, see `CacheLayout`; None: all are in the first, in order.
+        """
         start, length = tokens
-        keys, values = (part[:, None, :, : mask.shape[-1]].unbind() for part in cache)
-        new_keys, new_values = (part[:, :, start : start + length].unbind() for part in cache)
+
+        def of_layers(which: int, some: slice) -> list[Tensor]:
+            if places is None:
+                return list(cache[0][which][:, :, some].unbind())
+            return [cache[part][which][number, :, some] for part, number in places]
+
+        seen, new = slice(mask.shape[-1]), slice(start, start + length)
+        keys, values = ([one.unsqueeze(0) for one in of_layers(which, seen)] for which in range(2))
+        new_keys, new_values = (of_layers(which, new) for which in range(2))
         return cls(row, length, keys, values, new_keys, new_values, mask, mask if window_mask is None else window_mask)
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> None:
@@ -127,7 +139,8 @@ class Attention:
     or all of them as one (``[heads * head_dim]``); `norms_turned`: each head after that. `window`:
     this layer sees only this many tokens. `sinks`: float32 ``[heads]``, a score of each head that takes part in the
     softmax and stands for no value (Xiao et al. 2023), for families that have some. `cap`: see `attend_capped`; None:
-    scores stay as they are.
+    scores stay as they are. `value_norm`: of each head of the values. `borrows`: `qkv` makes queries only, which attend
+    to the keys and values of another layer; the norm of keys is not used then.
     """
 
     def __init__(
@@ -142,7 +155,11 @@ class Attention:
         cap: float | None = None,
         *,
         norms_turned: bool = False,
+        value_norm: RMSNorm | None = None,
+        borrows: bool = False,
     ) -> None:
+        self.value_norm = value_norm
+        self.borrows = borrows
         self.qkv = qkv
         self.out = out
         self.heads = heads
@@ -161,12 +178,13 @@ class Attention:
         """What comes before `out`: ``[rows, hidden] -> [rows, heads * head_dim]``."""
         if isinstance(spans, CardSpans):
             return self._attend_on_card(self.qkv(x), layer, turns, spans)
-        q, k, v = self._heads(self.qkv(x), turns)
+        q, new = self._heads(self.qkv(x), turns)
         if isinstance(spans, NativeSpans):
-            return spans.attend(q, k, v, layer, self.window, self.sinks, self.cap)
+            return spans.attend(q, *(new or (None, None)), layer, self.window, self.sinks, self.cap)
         lengths = [span.length for span in spans]
-        for span, new_k, new_v in zip(spans, k.split(lengths), v.split(lengths), strict=True):
-            span.write(layer, new_k, new_v)
+        if new is not None:
+            for span, new_k, new_v in zip(spans, *(part.split(lengths) for part in new), strict=True):
+                span.write(layer, new_k, new_v)
         drawn = next((i for i, length in enumerate(lengths) if length > 1), len(spans))
         seen = [self._attend_singly(q[:drawn], layer, spans[:drawn])] if drawn else []
         seen += [self._attend(q[span.row : span.row + span.length], layer, span) for span in spans[drawn:]]
@@ -187,10 +205,15 @@ class Attention:
         seen += [self._attend(q[span.row : span.row + span.length], layer, span) for span in spans.longer]
         return seen[0] if len(seen) == 1 else torch.cat(seen)
 
-    def _heads(self, y: Tensor, turns: Turns) -> tuple[Tensor, Tensor, Tensor]:
-        """Rotated queries, rotated keys and values ``[rows, heads, head_dim]``."""
+    def _heads(self, y: Tensor, turns: Turns) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
+        """Rotated queries, and rotated keys and values, ``[rows, heads, head_dim]``; None: it borrows them."""
+        if self.borrows:
+            q = y.unflatten(1, (-1, self.heads.dim))
+            return rotate(q if self.norms is None else self.norms[0](q), turns.cos, turns.sin), None
         q, k, v = self._rotated(y, turns)
-        return q if turns.scales is None else q * turns.scales.view(-1, 1, 1), k, v
+        if self.value_norm is not None:
+            v = self.value_norm(v)
+        return q if turns.scales is None else q * turns.scales.view(-1, 1, 1), (k, v)
 
     def _rotated(self, y: Tensor, turns: Turns) -> tuple[Tensor, Tensor, Tensor]:
         cos, sin, _ = turns

@@ -12,6 +12,7 @@ from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.experts import Experts
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kv_cache import KVCache, Slot
+from llama_gui.engine.layer_inputs import LayerInput, LayerInputs
 from llama_gui.engine.layers import MLP, Attention, CardSpans, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, RowPlan
 from llama_gui.engine.native_attention import NativeSpans
@@ -60,6 +61,7 @@ class Block:
 
     `rope`: which of the network's `rotaries` rotates its heads. `post_norms`: of what attention and MLP have made, in
     families that norm it before it is added. `attention_norm`, `mlp_norm`: None in families that norm nothing before.
+    `input`: what it does with an input of its own, behind all that; `scalar`: by which everything is multiplied then.
     """
 
     attention_norm: RMSNorm | None
@@ -69,19 +71,36 @@ class Block:
     native: NativeLayer | None = None
     rope: int = 0
     post_norms: tuple[RMSNorm, RMSNorm] | None = None
+    input: LayerInput | None = None
+    scalar: float = 1.0
 
-    def __call__(self, x: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
-        """``[rows, hidden] -> [rows, hidden]``; `x` may be changed."""
+    @property
+    def linears(self) -> list[Linear]:
+        """All of them, in the order in which rows go through."""
+        besides = [] if self.input is None else self.input.linears
+        return [self.attention.qkv, self.attention.out, *self.mlp.linears, *besides]
+
+    def __call__(self, x: Tensor, layer: int, turns: Turns, spans: Spans, given: Tensor | None = None) -> Tensor:
+        """``[rows, hidden] -> [rows that attend, hidden]``; `x` may be changed.
+
+        `given`: the inputs of all layers ``[rows that attend, layers * width]``, where layers have some.
+        """
         if self.native is not None and isinstance(spans, NativeSpans):
-            return self.native(x, layer, turns, spans)
-        return self.finish(x, self.attend(x, layer, turns, spans))
+            return self.native(x, layer, turns, spans, given)
+        return self.finish(x, self.attend(x, layer, turns, spans), layer, given)
 
     def attend(self, x: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
         """The first part of it, see `Attention.attend`."""
         return self.attention.attend(_normed(x, self.attention_norm), layer, turns, spans)
 
-    def finish(self, x: Tensor, seen: Tensor) -> Tensor:
+    def finish(self, x: Tensor, seen: Tensor, layer: int = 0, given: Tensor | None = None) -> Tensor:
         """The rest, of any rows: ``[rows, hidden]``, and what `attend` made of them."""
+        x = self._fed(x, seen)
+        if self.input is not None and given is not None:
+            x = self.input(x, given[:, layer * self.input.width :][:, : self.input.width])
+        return x if self.scalar == 1 else x * self.scalar
+
+    def _fed(self, x: Tensor, seen: Tensor) -> Tensor:
         if self.post_norms is None and self.mlp_norm is not None:
             x, normed = self.mlp_norm.of_sum(x, self.attention.out(seen))
             return x + self.mlp(normed)
@@ -114,11 +133,14 @@ class Llama:
         kernels: NativeKernels | None = None,
         cache_dtype: torch.dtype | None = None,
         card: CardKernels | None = None,
+        layer_inputs: LayerInputs | None = None,
     ) -> None:
         """`kernels`: for attention, in place of torch's. `cache_dtype`: of keys and values; None: that of the rest.
 
-        `card`: our kernels for cards, where they are.
+        `card`: our kernels for cards, where they are. `layer_inputs`: makes what each layer gets besides.
         """
+        self.layer_inputs = layer_inputs
+        self._layout = config.cache_layout
         self.card = card
         self._plan = plan
         self._kernels = kernels
@@ -129,7 +151,8 @@ class Llama:
         self.norm = norm
         self.head = head
         self.attention_blocks = self.blocks[0].attention.blocks
-        self.rotaries = [Rotary(config.head_dim, rope, self.dtype, self.device) for rope in config.ropes]
+        ropes = zip(config.ropes, config.rope_widths, strict=True)
+        self.rotaries = [Rotary(width, rope, self.dtype, self.device) for rope, width in ropes]
         """Those of the config, followed by one for layers that know no positions, if there are any."""
         if config.unrotated_layers:
             self.rotaries.append(Rotary.still(config.head_dim, config.rope, self.dtype, self.device))
@@ -165,8 +188,9 @@ class Llama:
     @property
     def linears(self) -> list[Linear]:
         """Every linear, the vocabulary projection last."""
-        inner = [(block.attention.qkv, block.attention.out, *block.mlp.linears) for block in self.blocks]
-        return [linear for block in inner for linear in block] + [self.head]
+        inner = [linear for block in self.blocks for linear in block.linears]
+        besides = [] if self.layer_inputs is None else [self.layer_inputs.projection]
+        return [*besides, *inner, self.head]
 
     @property
     def weight_bytes(self) -> int:
@@ -196,20 +220,24 @@ class Llama:
         turns = self._turns(segments)
         x, deeper = self._embedded(ids, segments)
         self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
+        given = None if self.layer_inputs is None else self.layer_inputs(ids, x)
         wanted = [segment.logits for segment in segments]
         if self._layers is not None and isinstance(spans, NativeSpans) and len(x) <= _FEW_ROWS and not deeper:
-            x = self._last_rows(self._layers(x, turns, spans), segments, wanted)
+            x = self._last_rows(self._layers(x, turns, spans, given), segments, wanted)
         else:
-            for layer, block in enumerate(self.blocks):
+            last = self.config.keeping_layers - 1
+            for layer, block in enumerate(self.blocks[: last + 1]):
                 if is_unwanted is not None and is_unwanted():
                     raise PassCancelled
-                if layer < len(self.blocks) - 1:
-                    x = block(x, layer, turns[block.rope], spans)
+                if layer < last:
+                    x = block(x, layer, turns[block.rope], spans, given)
                 else:
-                    x = self._last_block(x, turns[block.rope], spans, segments, wanted)
+                    x = self._last_block(x, turns[block.rope], spans, segments, wanted, given)
                 if layer < len(deeper):
                     places, rows = deeper[layer]
                     x[places] += rows
+            if any(wanted) and last < len(self.blocks) - 1:
+                x = self._borrowing(x, turns, spans, segments, wanted, given)
         if not any(wanted):
             return x[:0]
         self._plan_rows(len(x))
@@ -262,23 +290,59 @@ class Llama:
         return x, [(places, rows) for rows in deeper]
 
     def _last_block(
-        self, x: Tensor, turns: Turns, spans: Spans, segments: Sequence[Segment], wanted: Sequence[int]
+        self,
+        x: Tensor,
+        turns: Turns,
+        spans: Spans,
+        segments: Sequence[Segment],
+        wanted: Sequence[int],
+        given: Tensor | None = None,
     ) -> Tensor:
         """``[rows, hidden] -> [rows that want logits, hidden]``; of the others only keys and values are needed.
 
-        So a prompt is read without most of a layer; torch's attention is still of all rows. llama.cpp leaves out such
-        rows, too (`inp_out_ids`).
+        That is through the last layer that keeps some. So a prompt is read without most of a layer; torch's attention
+        is still of all rows. llama.cpp leaves out such rows, too (`inp_out_ids`).
         """
         if not any(wanted):
             wanted = [*wanted[:-1], 1]  # no kernel has to know what no rows are
-        block, layer = self.blocks[-1], len(self.blocks) - 1
+        layer = self.config.keeping_layers - 1
+        block = self.blocks[layer]
+        if given is not None:
+            given = self._last_rows(given, segments, wanted)
         if isinstance(spans, NativeSpans):
             spans = spans.of_last(wanted)
             if block.native is not None:
-                return block.native(x, layer, turns, spans)
+                return block.native(x, layer, turns, spans, given)
         seen = self._last_rows(block.attend(x, layer, turns, spans), segments, wanted)
         self._plan_rows(len(seen))
-        return block.finish(self._last_rows(x, segments, wanted), seen)
+        return block.finish(self._last_rows(x, segments, wanted), seen, layer, given)
+
+    def _borrowing(
+        self,
+        x: Tensor,
+        turns: Sequence[Turns],
+        spans: Spans,
+        segments: Sequence[Segment],
+        wanted: Sequence[int],
+        given: Tensor | None,
+    ) -> Tensor:
+        """Rows that want logits, through the layers that have no keys and values of their own.
+
+        Nobody needs what other rows would be there, so that of E2B's 35 layers a prompt goes through 15.
+        """
+        if isinstance(spans, NativeSpans):
+            spans = spans.of_last(wanted).alone()
+        else:
+            rows = zip(segments, wanted, strict=True)
+            spans = self._masked_spans([(s.slot, _end_of(s) - count, count, False) for s, count in rows if count])
+        parts = [[None if p is None else self._last_rows(p, segments, wanted) for p in one] for one in turns]
+        turned = [Turns(cos, sin, scales) for cos, sin, scales in parts if cos is not None and sin is not None]
+        if given is not None:
+            given = self._last_rows(given, segments, wanted)
+        for layer in range(self.config.keeping_layers, len(self.blocks)):
+            block = self.blocks[layer]
+            x = block(x, layer, turned[block.rope], spans, given)
+        return x
 
     def _last_rows(self, x: Tensor, segments: Sequence[Segment], counts: Sequence[int]) -> Tensor:
         """So many of the last rows of each segment."""
@@ -295,7 +359,8 @@ class Llama:
         layers = [block.native for block in self.blocks if block.native is not None]
         if self._kernels is None or len(layers) < len(self.blocks):
             return None
-        return NativeLayers(self._kernels, layers, [block.rope for block in self.blocks])
+        rotaries = [block.rope for block in self.blocks]
+        return NativeLayers(self._kernels, layers, rotaries, places=self._layout.places)
 
     def _last_norm(self, x: Tensor) -> Tensor:
         if self._layers is None or self._kernels is None:
@@ -330,29 +395,38 @@ class Llama:
         if self._kernels is not None:
             whole = [number for number, segment in enumerate(segments) if segment.is_whole]
             lengths = [(segment.slot, len(segment.token_ids)) for segment in segments]
-            return NativeSpans(self._kernels, lengths, whole)
+            return NativeSpans(self._kernels, lengths, whole, self._layout.places)
+        rows = [(one.slot, len(one.slot.tokens), len(one.token_ids), one.is_whole) for one in segments]
         if self.card is not None:
             singles = next((i for i, one in enumerate(segments) if len(one.token_ids) > 1), len(segments))
-            longer = self._masked_spans(segments[singles:], singles)
-            rows = [row for segment in segments for row in segment.places]
-            return CardSpans(self.card, Places.of(rows, self.device), singles, longer)
-        return self._masked_spans(segments)
+            longer = self._masked_spans(rows[singles:], singles)
+            places = [row for segment in segments for row in segment.places]
+            return CardSpans(self.card, Places.of(places, self.device), singles, longer)
+        return self._masked_spans(rows)
 
-    def _masked_spans(self, segments: Sequence[Segment], row: int = 0) -> list[Span]:
-        """Of `segments` whose first row is the step's `row`."""
-        group = self.config.num_attention_heads // self.config.num_key_value_heads
+    def _masked_spans(self, rows: Sequence[tuple[Slot, int, int, bool]], row: int = 0) -> list[Span]:
+        """Of successive tokens in slots: the first of them, how many, and whether they are `Segment.is_whole`.
+
+        `row`: of the step, that of the first.
+        """
+        config, blocks, window = self.config, self.attention_blocks, self.config.sliding_window
+        full = config.num_key_value_heads if config.gemma4 is None else config.gemma4.full_kv_heads
+        group, window_group = (config.num_attention_heads // kept for kept in (full, config.num_key_value_heads))
+        places = None if self._layout.is_even else self._layout.places
         spans: list[Span] = []
-        for segment in segments:
-            slot, start, length = segment.slot, len(segment.slot.tokens), len(segment.token_ids)
-            blocks, whole = self.attention_blocks, segment.is_whole
+        for slot, start, length, whole in rows:
             mask = causal_mask(start, length, group, blocks, self.like, is_whole=whole)
-            window = self.config.sliding_window
             window_mask = None
-            if window is not None and start + length > window:
-                window_mask = causal_mask(start, length, group, blocks, self.like, window, is_whole=whole)
-            spans.append(Span.of(row, (start, length), (slot.keys, slot.values), mask, window_mask))
+            if window is not None and (start + length > window or window_group != group):
+                window_mask = causal_mask(start, length, window_group, blocks, self.like, window, is_whole=whole)
+            spans.append(Span.of(row, (start, length), slot.parts, mask, window_mask, places))
             row += length
         return spans
+
+
+def _end_of(segment: Segment) -> int:
+    """Tokens in its slot when it is read."""
+    return len(segment.slot.tokens) + len(segment.token_ids)
 
 
 def _normed(x: Tensor, norm: RMSNorm | None) -> Tensor:

@@ -24,7 +24,7 @@ from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.vision.loading import vision_parameters
-from llama_gui.engine.weight_shapes import idle_parameters, layer_parameters, parameter_count, router_parameters
+from llama_gui.engine.weight_shapes import held_parameters, idle_parameters, layer_parameters, router_parameters
 from llama_gui.errors import UnsupportedModelError
 from llama_gui.vocabulary import LoadPlan
 
@@ -118,5 +118,5 @@ def layer_bytes(model: ModelFiles, precision: Precision, kernels: NativeKernels 
     """About how many bytes are multiplied for each token, which decides the number of threads."""
     rounded = _rounded_bytes(model.config, kernels, _has_native_int8(precision, kernels))
     config = model.config
-    read = parameter_count(config) - idle_parameters(config)
+    read = held_parameters(config) - idle_parameters(config)
     return round(read * model.number_bytes("layers", precision, rounded))

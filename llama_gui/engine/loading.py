@@ -31,7 +31,7 @@ from llama_gui.engine.vision.loading import load_vision, vision_parameters, visi
 from llama_gui.engine.vision.pixels import MOST_PIXELS_ON_CPU, ImagePreparer
 from llama_gui.engine.vision.placing import ImagePlacer
 from llama_gui.engine.vision.tower import VisionTower
-from llama_gui.engine.weight_shapes import parameter_count
+from llama_gui.engine.weight_shapes import held_parameters, parameter_count
 from llama_gui.errors import LoadCancelledError
 from llama_gui.paths import as_unicode
 from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo
@@ -199,11 +199,11 @@ class _NetworkReader:
                 return is_unwanted() or (is_cancelled is not None and is_cancelled())
 
             vision = 0 if self.model.vision is None else vision_parameters(self.model.vision.config)
-            return self._read(_Watch(parameter_count(self.model.config) + vision, report, is_over))
+            return self._read(_Watch(held_parameters(self.model.config) + vision, report, is_over))
 
         networks = run_apart(read, on_progress, name="llama-gui-load")
         # Memory of the conversion that the C library kept: for a small model in int4 as much as its weights.
-        give_memory_back(parameter_count(self.model.config))
+        give_memory_back(held_parameters(self.model.config))
         return networks
 
     def _read(self, watch: _Watch) -> tuple[Llama, VisionTower | None]:

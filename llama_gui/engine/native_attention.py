@@ -18,9 +18,9 @@ from llama_gui.engine.native_kernels import LANES, NativeKernels
 NATIVE_BLOCKS = AttentionBlocks(1, 1)
 """Any number of queries and keys is exact."""
 
-_WIDEST = 256
-_ATTENDING = 7
-"""The column of a span's table that says how many rows of it attend."""
+_WIDEST = 512
+_ROW, _LENGTH, _START, _ATTENDING = 0, 1, 2, 7
+"""The columns of a span's table, see `NativeKernels.attend`; the last says how many rows of it attend."""
 
 
 def serves(dtype: torch.dtype, head_dim: int) -> bool:
@@ -31,14 +31,22 @@ def serves(dtype: torch.dtype, head_dim: int) -> bool:
 class NativeSpans:
     """The segments of a step and their caches, as the kernel takes them. Valid for one step."""
 
-    def __init__(self, kernels: NativeKernels, segments: Sequence[tuple[Slot, int]], whole: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        kernels: NativeKernels,
+        segments: Sequence[tuple[Slot, int]],
+        whole: Sequence[int] = (),
+        places: Sequence[tuple[int, int]] | None = None,
+    ) -> None:
         """`segments`: slots, and how many tokens of each come, in the order of their rows.
 
-        `whole`: which of them are images whose rows see each other.
+        `whole`: which of them are images whose rows see each other. `places`: of each layer in the slots, see
+        `CacheLayout`; None: all are in the first part, in order.
         """
         self._kernels = kernels
+        self._places = places
         self._slots = [slot for slot, _ in segments]  # keeps their memory alive
-        table: list[tuple[int, ...]] = []
+        tables: list[list[tuple[int, ...]]] = [[] for _ in self._slots[0].parts]
         row = 0
         for number, (slot, length) in enumerate(segments):
             start = len(slot.tokens)
@@ -48,28 +56,45 @@ class NativeSpans:
                 raise ValueError(
                     f"a slot of {slot.keys.dtype} whose rows lie {slot.together} together is not for these"
                 )
-            addresses = (slot.keys.data_ptr(), slot.values.data_ptr())
             sees = start + length if number in whole else 0
-            table.append((row, length, start, *addresses, slot.keys.stride(0), slot.keys.stride(1), length, sees))
+            for table, (keys, values) in zip(tables, slot.parts, strict=True):
+                addresses = (keys.data_ptr(), values.data_ptr(), keys.stride(0), keys.stride(1))
+                table.append((row, length, start, *addresses, length, sees))
             row += length
-        self._table = torch.tensor(table, dtype=torch.int64)
+        self._table = torch.tensor(tables, dtype=torch.int64)
 
     @property
     def table(self) -> Tensor:
-        """As `NativeKernels.attend` takes them."""
+        """As `NativeKernels.layers` takes them: for each part of the caches one as `NativeKernels.attend` does."""
         return self._table
 
     def of_last(self, counts: Sequence[int]) -> "NativeSpans":
         """These, of which only so many of the last rows of each segment attend; all get keys and values."""
         spans = copy(self)
         spans._table = self._table.clone()
-        spans._table[:, _ATTENDING] = torch.tensor(counts)
+        spans._table[:, :, _ATTENDING] = torch.tensor(counts)
         return spans
+
+    def alone(self) -> "NativeSpans":
+        """Those rows that attend, for layers that borrow keys and values, without the others."""
+        spans = copy(self)
+        table = self._table[:, self._table[0, :, _ATTENDING] > 0]
+        count = table[:, :, _ATTENDING]
+        table[:, :, _START] += table[:, :, _LENGTH] - count
+        table[:, :, _LENGTH] = count
+        table[:, :, _ROW] = count.cumsum(1) - count
+        spans._table = table.contiguous()
+        return spans
+
+    @property
+    def places(self) -> Sequence[tuple[int, int]] | None:
+        """Of each layer in the slots; None: all are in the first part, in order."""
+        return self._places
 
     @property
     def attending(self) -> int:
         """How many rows attend."""
-        return int(self._table[:, _ATTENDING].sum())
+        return int(self._table[0, :, _ATTENDING].sum())
 
     @property
     def kept_dtype(self) -> torch.dtype:
@@ -79,16 +104,19 @@ class NativeSpans:
     def attend(
         self,
         q: Tensor,
-        k: Tensor,
-        v: Tensor,
+        k: Tensor | None,
+        v: Tensor | None,
         layer: int,
         window: int | None,
         sinks: Tensor | None = None,
         cap: float | None = None,
     ) -> Tensor:
-        """Write `k` and `v` ``[rows, kv_heads, dim]`` into the caches, and attend.
+        """Write `k` and `v` ``[rows, kv_heads, dim]`` into the caches, and attend; None: only attend.
 
         ``q [rows, heads, dim] -> [rows, heads * dim]``; rows that do not attend are left as they happen to be.
         `window`: how many tokens a row sees at most. `sinks`: float32 ``[heads]``; for it and `cap` see `Attention`.
         """
-        return self._kernels.attend(q, k, v, self._table, layer, window or 0, self.kept_dtype, sinks, cap)
+        part, number = (0, layer) if self._places is None else self._places[layer]
+        kv_heads = self._slots[0].parts[part][0].shape[1]
+        conversations = (self._table[part], number, window or 0, self.kept_dtype)
+        return self._kernels.attend(q, k, v, *conversations, sinks, cap, kv_heads=kv_heads)

@@ -93,7 +93,8 @@ class NativeKernels:
         self._norm = _function(library.llama_gui_norm, *rows, _POINTER, ctypes.c_double, _POINTER)
         self._dots = _function(library.llama_gui_dots, *rows, *weight, _POINTER)
         conversations = (_POINTER, _SIZE, _INT)
-        self._layers = _function(library.llama_gui_layers, _POINTER, _SIZE, *rows[:2], _POINTER, *conversations)
+        given = (_POINTER, _SIZE)
+        self._layers = _function(library.llama_gui_layers, _POINTER, _SIZE, *rows[:2], _POINTER, *conversations, *given)
         heads = (_POINTER, _SIZE)
         self._attend = _function(
             library.llama_gui_attend,
@@ -369,19 +370,22 @@ class NativeKernels:
     def attend(
         self,
         q: Tensor,
-        k: Tensor,
-        v: Tensor,
+        k: Tensor | None,
+        v: Tensor | None,
         spans: Tensor,
         layer: int,
         window: int = 0,
         dtype: torch.dtype = torch.float32,
         sinks: Tensor | None = None,
         cap: float | None = None,
+        *,
+        kv_heads: int = 0,
     ) -> Tensor:
         """Write new keys and values into caches, and attend to them and those before: float32 ``[rows, heads * dim]``.
 
         ``q [rows, heads, dim]``, ``k`` and ``v [rows, kv_heads, dim]`` are float32, their last two dimensions
-        contiguous; `dim` is a multiple of `LANES`, at most 256. `spans`: int64 ``[spans, 9]``, each a stretch of rows
+        contiguous; `dim` is a multiple of `LANES`, at most 512. Without `k` nothing is written, and `kv_heads` says how
+        many there are. `spans`: int64 ``[spans, 9]``, each a stretch of rows
         of one conversation: first row, rows, tokens before them, the addresses of its keys and values
         ``[layers, kv_heads, capacity, kept_width]`` of `dtype`, how many numbers a layer and a head of them take,
         how many of its last rows attend (others are not written in the result), and how many keys all of these see; 0:
@@ -396,8 +400,8 @@ class NativeKernels:
         if spans.shape[1] != SPAN_NUMBERS:
             raise ValueError(f"a span of {spans.shape[1]} numbers: it has {SPAN_NUMBERS}")
         y = torch.empty(rows, heads * dim)
-        inputs = (q.data_ptr(), q.stride(0), k.data_ptr(), k.stride(0), v.data_ptr(), v.stride(0))
-        sizes = (heads, k.shape[1], dim, window)
+        inputs = [at for one in (q, k, v) for at in ((None, 0) if one is None else (one.data_ptr(), one.stride(0)))]
+        sizes = (heads, kv_heads if k is None else k.shape[1], dim, window)
         conversations = (spans.data_ptr(), len(spans), layer, _CACHE_KINDS[dtype])
         _check(self._attend(*inputs, *sizes, dim**-0.5, *conversations, _address(sinks), cap or 0.0, y.data_ptr()))
         return y
@@ -419,14 +423,25 @@ class NativeKernels:
         _check(self._dots(x.data_ptr(), *x.shape, weight.data_ptr(), len(weight), y.data_ptr()))
         return y
 
-    def layers(self, passes: int, count: int, x: Tensor, turns: int, spans: Tensor, kept: torch.dtype) -> None:
+    def layers(
+        self,
+        passes: int,
+        count: int,
+        x: Tensor,
+        turns: int,
+        spans: Tensor,
+        kept: torch.dtype,
+        given: Tensor | None = None,
+    ) -> None:
         """Send float32 rows ``x [rows, hidden]`` through `count` whole layers, in place.
 
-        `passes` and `turns`: where they are described, see `NativeLayers`. `spans` as in `attend`, of caches of the
-        dtype `kept`. Rows that attend come first in `x` then; where not all do, `count` is one.
+        `passes` and `turns`: where they are described, see `NativeLayers`. `spans` as in `attend`, for each part of the
+        caches, which are of the dtype `kept`. `given`: float32 ``[rows, width]``, of which each layer gets some. Rows
+        that attend come first in `x` then; where not all do, `count` is one.
         """
-        conversations = (spans.data_ptr(), len(spans), _CACHE_KINDS[kept])
-        _check(self._layers(passes, count, x.data_ptr(), len(x), turns, *conversations))
+        conversations = (spans.data_ptr(), spans.shape[1], _CACHE_KINDS[kept])
+        besides = (_address(given), 0 if given is None else given.shape[1])
+        _check(self._layers(passes, count, x.data_ptr(), len(x), turns, *conversations, *besides))
 
 
 def _function(function: "ctypes._FuncPointer", *arguments: type) -> "ctypes._FuncPointer":

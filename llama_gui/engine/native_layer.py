@@ -69,15 +69,34 @@ class _Layer(ctypes.Structure):
         ("experts", ctypes.POINTER(_Experts)),
         ("sinks", _Address),
         ("cap", ctypes.c_double),
+        ("borrows", _Number),
+        ("v_norm", _Address),
+        *((name, ctypes.POINTER(_Linear)) for name in ("input_gate", "input_out")),
+        ("input_norm", _Address),
+        ("scalar", ctypes.c_double),
     )
 
 
 class _Pass(ctypes.Structure):
-    _fields_ = (("layer", _Address), ("number", _Number), ("turns", _Number))
+    _fields_ = (("layer", _Address), *((name, _Number) for name in ("number", "turns", "part", "begins")))
 
 
 class _Turns(ctypes.Structure):
     _fields_ = (("cosines", _Address), ("sines", _Address), ("scales", _Address))
+
+
+@dataclass(frozen=True, slots=True)
+class NativeInput:
+    """An input of a layer's own, see `LayerInput`: the operands of its two linears, and the norm's weight."""
+
+    gate: Sequence[Operand]
+    out: Sequence[Operand]
+    norm: Tensor
+
+    @property
+    def width(self) -> int:
+        """How many numbers it is."""
+        return self.out[0].width
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +165,19 @@ class NativeLayer:
         post_norms: tuple[RMSNorm, RMSNorm] | None = None,
         gate: Gate = "silu",
         experts: NativeExperts | None = None,
+        own: NativeInput | None = None,
+        scalar: float = 1.0,
     ) -> None:
         """`linears`: what `operands_of` says of queries, keys and values, of out, of gate and up, and of down.
 
         Of the last two those of one expert, where there are `experts`. `norms`, `post_norms`: see `Block`; all have
-        one epsilon.
+        one epsilon. `own`, `scalar`: see `Block`.
         """
         self._kernels = kernels
-        self._kept = linears, norms, post_norms, attention, experts  # whose memory is used
+        self._kept = linears, norms, post_norms, attention, experts, own  # whose memory is used
+        self.width = 0 if own is None else own.width
+        value_norm = attention.value_norm
+        own_linears = [None, None] if own is None else [ctypes.pointer(_linear(one)) for one in (own.gate, own.out)]
         of_heads, after = attention.norms or (None, None), post_norms or (None, None)
         all_norms = *norms, *of_heads, *after
         self._layer = _Layer(
@@ -171,6 +195,11 @@ class NativeLayer:
             None if experts is None else ctypes.pointer(_experts(experts)),
             *_addresses(attention.sinks),
             attention.cap or 0.0,
+            attention.borrows,
+            *_addresses(None if value_norm is None else value_norm.weight),
+            *own_linears,
+            *_addresses(None if own is None else own.norm),
+            scalar,
         )
 
     @property
@@ -178,30 +207,47 @@ class NativeLayer:
         """Where it is described."""
         return ctypes.addressof(self._layer)
 
-    def __call__(self, x: Tensor, layer: int, turns: Turns, spans: NativeSpans) -> Tensor:
-        """``[rows, hidden] -> [rows that attend, hidden]``, in place; `layer` is its number in the caches."""
-        return NativeLayers(self._kernels, [self], [0], layer)(x, [turns], spans)[: spans.attending]
+    def __call__(self, x: Tensor, layer: int, turns: Turns, spans: NativeSpans, given: Tensor | None = None) -> Tensor:
+        """``[rows, hidden] -> [rows that attend, hidden]``, in place; `layer` is its number, see `CacheLayout.places`.
+
+        `given`: what all layers get besides, ``[rows that attend, layers * width]``.
+        """
+        run = NativeLayers(self._kernels, [self], [0], layer, spans.places)
+        return run(x, [turns], spans, given)[: spans.attending]
 
 
 class NativeLayers:
     """Successive layers, in one call."""
 
     def __init__(
-        self, kernels: NativeKernels, layers: Sequence[NativeLayer], turns: Sequence[int], first: int = 0
+        self,
+        kernels: NativeKernels,
+        layers: Sequence[NativeLayer],
+        turns: Sequence[int],
+        first: int = 0,
+        places: Sequence[tuple[int, int]] | None = None,
     ) -> None:
-        """`turns`: which of those of a call turn the heads of each layer. `first`: its number in the caches."""
+        """`turns`: which of those of a call turn the heads of each layer. `first`: the number of the first.
+
+        `places`: of each layer by its number, see `CacheLayout`; None: all are in the first part, in order.
+        """
         self._kernels = kernels
         self._kept = tuple(layers)  # whose memory is used
-        passes = enumerate(zip(layers, turns, strict=True), first)
-        self._passes = (_Pass * len(layers))(*(_Pass(layer.address, number, at) for number, (layer, at) in passes))
 
-    def __call__(self, x: Tensor, turns: Sequence[Turns], spans: NativeSpans) -> Tensor:
+        def run(number: int, layer: NativeLayer, at: int) -> _Pass:
+            part, place = (0, number) if places is None else places[number]
+            return _Pass(layer.address, place, at, part, number * layer.width)
+
+        passes = enumerate(zip(layers, turns, strict=True), first)
+        self._passes = (_Pass * len(layers))(*(run(number, *one) for number, one in passes))
+
+    def __call__(self, x: Tensor, turns: Sequence[Turns], spans: NativeSpans, given: Tensor | None = None) -> Tensor:
         """``[rows, hidden]``, changed in place and returned. Where not all rows attend there is one layer."""
         if len(self._passes) > 1 and spans.attending != len(x):
             raise ValueError(f"{spans.attending} of {len(x)} rows attend: that goes through one layer only")
         table = (_Turns * len(turns))(*(_Turns(*_addresses(*one)) for one in turns))
         passes = (ctypes.addressof(self._passes), len(self._passes))
-        self._kernels.layers(*passes, x, ctypes.addressof(table), spans.table, spans.kept_dtype)
+        self._kernels.layers(*passes, x, ctypes.addressof(table), spans.table, spans.kept_dtype, given)
         return x
 
 

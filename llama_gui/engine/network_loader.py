@@ -1,5 +1,6 @@
 """A checkpoint -> the network, one layer at a time."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine import card_kernels
-from llama_gui.engine.attention_blocks import LARGEST, find_blocks
+from llama_gui.engine.attention_blocks import LARGEST, AttentionBlocks, find_blocks
 from llama_gui.engine.cache_precision import resolve_cache_dtype
 from llama_gui.engine.card_experts import on_card
 from llama_gui.engine.card_kernels import CardKernels
@@ -19,12 +20,13 @@ from llama_gui.engine.experts import Experts, Router, SharedExpert
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
+from llama_gui.engine.layer_inputs import LayerInput, LayerInputs
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
 from llama_gui.engine.linear import Linear, LinearFactory
 from llama_gui.engine.llama import Block, Llama
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, serves
 from llama_gui.engine.native_kernels import LANES, NativeKernels
-from llama_gui.engine.native_layer import NativeExperts, NativeLayer, operands_of
+from llama_gui.engine.native_layer import NativeExperts, NativeInput, NativeLayer, operands_of
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear, NativeRouterLinear
 from llama_gui.engine.packed_weights import CodedPanels, Panels
 from llama_gui.engine.quantised_linear import MOST_WIDTH, QuantisedLinear
@@ -34,10 +36,13 @@ from llama_gui.engine.weight_shapes import (
     GATE_UP_FUSED,
     HEAD,
     IGNORED_WEIGHTS,
+    LAYER_SCALAR,
+    LAYER_TABLE,
     QKV,
     QKV_FUSED,
     TABLE,
     UP_ALONE,
+    borrowed_weights,
     layer_parameters,
     weight_shapes,
 )
@@ -70,7 +75,7 @@ class NetworkLoader:
             self._config = replace(config, embedding_scale=rounded)
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
-        self._card = card_kernels.find(device, config.head_dim)
+        self._card = None if config.gemma4 is not None else card_kernels.find(device, config.head_dim)
         self._cache_dtype = cache_dtype or resolve_cache_dtype("auto", precision, config.head_dim, device, kernels)
         self._is_quantised = precision.quantised is not None
         exact = exact or self._is_quantised
@@ -89,19 +94,40 @@ class NetworkLoader:
         self._check_width(max(shape[-1] for shape in self._shapes.values()))
         if HEAD in self._checkpoint.names:
             self._shapes[HEAD] = self._shapes[TABLE]
-        self._checkpoint.check(self._shapes, IGNORED_WEIGHTS)
-        group = config.num_attention_heads // config.num_key_value_heads
-        if self._kernels is not None and serves(self._dtype, config.head_dim):
+        self._checkpoint.check(self._shapes, (*IGNORED_WEIGHTS, *borrowed_weights(config)))
+        if self._kernels is not None and self._attends_by(self._kernels):
             self._blocks = NATIVE_BLOCKS
         else:
             self._kernels = None
-            self._blocks = find_blocks(group, config.head_dim, self._dtype, self._device, config.score_cap)
+            self._blocks = self._torch_blocks()
         embedding, head = self._vocabulary()
         blocks = [self._block(layer) for layer in range(config.num_hidden_layers)]
         norm = self._norm("model.norm.weight")
         norm.weight = norm.weight * config.logits_scale
         plan, kept = self._linear.plan, self._cache_dtype
-        return Llama(config, embedding, blocks, norm, head, plan, self._kernels, kept, self._card)
+        inputs = self._layer_inputs()
+        return Llama(config, embedding, blocks, norm, head, plan, self._kernels, kept, self._card, inputs)
+
+    def _attends_by(self, kernels: NativeKernels) -> bool:
+        """Whether our own kernels attend, and lay out all parts of the caches alike."""
+        widths = [part.head_dim for part in self._config.cache_layout.parts]
+        layouts = {kernels.keeps_blocks(self._cache_dtype, width) for width in widths}
+        return len(layouts) == 1 and all(serves(self._dtype, width) for width in widths)
+
+    def _torch_blocks(self) -> AttentionBlocks:
+        """The largest that heads of any of its layers need."""
+        config = self._config
+        found = [
+            find_blocks(
+                config.num_attention_heads // part.kv_heads, part.head_dim, self._dtype, self._device, config.score_cap
+            )
+            for part in config.cache_layout.parts
+        ]
+        return AttentionBlocks(
+            max(blocks.queries for blocks in found),
+            max(blocks.keys for blocks in found),
+            all(blocks.is_exact for blocks in found),
+        )
 
     def _check_width(self, widest: int) -> None:
         if self._is_quantised and widest > MOST_WIDTH:
@@ -133,24 +159,56 @@ class NetworkLoader:
     def _block(self, layer: int) -> Block:
         config, prefix = self._config, f"model.layers.{layer}."
         give_memory_back(layer_parameters(config))  # the scratch memory of the layer before
+        borrows, width = config.borrows(layer), config.head_dim_of(layer)
+        rotated = config.rotary_dim if config.gemma4 is None else width
         attention = Attention(
-            self._fused(prefix + "self_attn.", QKV_FUSED if config.fuses_heads else QKV, config.qkv_bias),
+            self._fused(prefix + "self_attn.", self._heads_in(layer), config.qkv_bias),
             self._fused(prefix + "self_attn.", ("o_proj",), config.out_bias),
-            Heads(config.num_attention_heads, config.num_key_value_heads, config.head_dim, config.rotary_dim),
+            Heads(config.num_attention_heads, config.kv_heads_of(layer), width, rotated),
             self._blocks,
-            self._head_norms(prefix) if config.qk_norm else None,
+            self._head_norms(prefix, layer) if config.qk_norm else None,
             config.sliding_window if layer in config.sliding_layers else None,
             self._sinks(prefix) if config.has_sinks else None,
             config.score_cap,
             norms_turned=config.norms_turned,
+            value_norm=None if config.gemma4 is None or borrows else self._plain_norm(width),
+            borrows=borrows,
         )
         experts = config.experts_of(layer)
         mlp = self._mlp(prefix) if experts is None else self._experts(prefix, experts)
         norm, mlp_norm = self._pre_norms(prefix, attention.qkv, mlp.linears[-2]) if config.pre_norms else (None, None)
         post_norms = self._post_norms(prefix) if config.post_norms else None
-        native = self._native(attention, mlp, (norm, mlp_norm), post_norms)
         rope = len(config.ropes) if layer in config.unrotated_layers else config.rope_of(layer)
-        return Block(norm, attention, mlp_norm, mlp, native, rope, post_norms)
+        own = self._layer_input(prefix) if config.gemma4 is not None and config.gemma4.layer_input else None
+        scalar = 1.0 if config.gemma4 is None else float(self._wide(LAYER_SCALAR.format(layer)))
+        native = self._native(attention, mlp, (norm, mlp_norm), post_norms, own, scalar)
+        return Block(norm, attention, mlp_norm, mlp, native, rope, post_norms, own, scalar)
+
+    def _heads_in(self, layer: int) -> Sequence[str]:
+        """The weights that make queries, keys and values of a layer."""
+        config = self._config
+        if config.borrows(layer):
+            return QKV[:1]
+        if config.values_are_keys(layer):
+            return QKV[0], QKV[1], QKV[1]
+        return QKV_FUSED if config.fuses_heads else QKV
+
+    def _layer_input(self, prefix: str) -> LayerInput:
+        names = "per_layer_input_gate", "per_layer_projection"
+        gate, out = (self._fused(prefix, (name,), has_bias=False) for name in names)
+        norm = self._norm(f"{prefix}post_per_layer_input_norm.weight")
+        return LayerInput(gate, out, norm, self._shapes[f"{prefix}{names[0]}.weight"][0])
+
+    def _layer_inputs(self) -> LayerInputs | None:
+        config, gemma4 = self._config, self._config.gemma4
+        if gemma4 is None or not gemma4.layer_input:
+            return None
+        weight = self._wide("model.per_layer_projection_norm.weight")
+        # What is normed would be divided by the root of this before.
+        norm = RMSNorm(weight, config.rms_norm_eps * config.hidden_size, dtype=self._dtype)
+        scale = torch.tensor(gemma4.layer_input**0.5, dtype=self._kept_dtype).item()
+        projection = self._fused("model.", ("per_layer_model_projection",), has_bias=False)
+        return LayerInputs(self._checkpoint.file_rows(LAYER_TABLE), scale, projection, norm)
 
     def _native(
         self,
@@ -158,6 +216,8 @@ class NetworkLoader:
         mlp: MLP | Int8MLP | Experts,
         norms: tuple[RMSNorm | None, RMSNorm | None],
         post_norms: tuple[RMSNorm, RMSNorm] | None,
+        own: LayerInput | None,
+        scalar: float,
     ) -> NativeLayer | None:
         """All of the layer in one call, where our own kernels can do that."""
         if self._kernels is None:
@@ -166,7 +226,13 @@ class NetworkLoader:
         operands = [operands_of(linear) for linear in (attention.qkv, attention.out, *mlp.linears[-2:])]
         if not all(operands) or (isinstance(mlp, Experts) and (experts is None or post_norms is not None)):
             return None
-        return NativeLayer(self._kernels, attention, operands, norms, post_norms, self._config.gate, experts)
+        native = None
+        if own is not None:
+            native = NativeInput(operands_of(own.gate), operands_of(own.out), own.norm.weight)
+            if not native.gate or not native.out:
+                return None
+        gate = self._config.gate
+        return NativeLayer(self._kernels, attention, operands, norms, post_norms, gate, experts, native, scalar)
 
     def _mlp(self, prefix: str) -> MLP | Int8MLP:
         config = self._config
@@ -222,8 +288,15 @@ class NetworkLoader:
         attention, mlp = (self._norm(f"{prefix}{name}.weight") for name in names)
         return attention, mlp
 
-    def _head_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
-        return self._norm(prefix + "self_attn.q_norm.weight"), self._norm(prefix + "self_attn.k_norm.weight")
+    def _head_norms(self, prefix: str, layer: int) -> tuple[RMSNorm, RMSNorm]:
+        queries = self._norm(prefix + "self_attn.q_norm.weight")
+        if self._config.gemma4 is not None:  # whose scores are not divided by this, as attention does
+            queries.weight *= math.sqrt(self._config.head_dim_of(layer))
+        return queries, queries if self._config.borrows(layer) else self._norm(prefix + "self_attn.k_norm.weight")
+
+    def _plain_norm(self, width: int) -> RMSNorm:
+        """One whose weights are all 1."""
+        return RMSNorm(torch.ones(width, device=self._device), self._config.rms_norm_eps, dtype=self._dtype)
 
     def _fused(self, prefix: str, names: Sequence[str], has_bias: bool) -> Linear:
         weights = [f"{prefix}{name}.weight" for name in names]

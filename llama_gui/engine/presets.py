@@ -170,6 +170,10 @@ class RandomWeights:
             )  # fmt: skip
         return WeightRows(out, width, (self.weight(one, torch.bfloat16, torch.device("cpu"), part) for one in (name,)))
 
+    def file_rows(self, name: str) -> "_DrawnRows":
+        """The matrix `name`, which is in no file either."""
+        return _DrawnRows(self._drawn, self._shapes[name][-1])
+
     def _blocks(self, name: str, out: int, width: int) -> Tensor:
         """Uint8 ``[out, bytes]``, of about the same spread: one weight's, its rows in turn for each name."""
         if self._on_read is not None:
@@ -181,3 +185,16 @@ class RandomWeights:
             self._drawn_blocks = torch.randint(256, shape, dtype=torch.uint8, generator=generator)
             self._drawn_blocks[..., 0] = _EXPONENT
         return self._drawn_blocks.roll(sum(name.encode()), 0).flatten(1)
+
+
+class _DrawnRows:
+    """A `RowSource` of what was drawn."""
+
+    def __init__(self, drawn: Tensor, width: int) -> None:
+        self._drawn = drawn
+        self._width = width
+
+    def look_up(self, ids: Sequence[int]) -> Tensor:
+        """See `RowSource`: each row begins somewhere else."""
+        starts = torch.tensor(ids, dtype=torch.int64).unsqueeze(1) * 7919
+        return self._drawn[(starts + torch.arange(self._width)) % _DRAWN]

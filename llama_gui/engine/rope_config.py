@@ -7,7 +7,7 @@ from typing import Literal, Self, get_args
 from llama_gui.engine.fields import AGAIN, MOST_INTEGER, Fields, shown
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
-RopeKind = Literal["default", "linear", "dynamic", "llama3", "yarn", "longrope"]
+RopeKind = Literal["default", "linear", "dynamic", "llama3", "yarn", "longrope", "proportional"]
 ROPE_KINDS: tuple[RopeKind, ...] = get_args(RopeKind)
 
 _SPELLINGS = ("rope_parameters", "rope_scaling")
@@ -24,7 +24,8 @@ class RopeConfig:
     `original_max_position_embeddings`, "yarn" those from there on; `attention_factor` scales cosines and sines.
     `divisors` slow each pair down by a number of its own: all that a GGUF file knows of how a model was stretched, and
     what LongRoPE is, which has others (`short_divisors`) for conversations within the original context. `share`: which
-    part of each head is rotated, the first numbers. `query_scale`: how fast queries grow beyond the original context,
+    part of each head is rotated, the first numbers; of "proportional", which share of all pairs, which turn as if all
+    did. `query_scale`: how fast queries grow beyond the original context,
     so that they find something in more and more keys (Ministral 3); 0: they do not. `axes`: with which of a token's
     three positions each pair of a head turns (M-RoPE of Qwen2-VL, https://arxiv.org/abs/2409.12191): 0 is when, 1 the
     line and 2 the place in it, which differ in images; (): all with the same.
@@ -63,7 +64,7 @@ class RopeConfig:
 
 def rotary_dim(head_dim: int, rope: RopeConfig) -> int:
     """How many numbers of each head are rotated."""
-    return int(head_dim * rope.share)
+    return head_dim if rope.kind == "proportional" else int(head_dim * rope.share)
 
 
 def read_rope(fields: Fields, *, rotates_partly: bool = False) -> RopeConfig:
@@ -76,7 +77,6 @@ def read_rope(fields: Fields, *, rotates_partly: bool = False) -> RopeConfig:
     if not isinstance(inner, dict):
         raise fields.wrong(str(name), "an object")
     rope = Fields(inner, fields.file)
-    share = _share(rope if "partial_rotary_factor" in inner else fields, rotates_partly)
     kind = inner.get("rope_type", inner.get("type", "default"))
     if kind == "mrope" and "mrope_section" in inner:  # which `_axes` reads
         kind = "default"
@@ -86,6 +86,8 @@ def read_rope(fields: Fields, *, rotates_partly: bool = False) -> RopeConfig:
         raise UnsupportedModelError(
             f"{fields.file}: the rope type {shown(kind)} is not supported. Supported: {', '.join(ROPE_KINDS)}."
         )
+    rotates_partly |= kind == "proportional"
+    share = _share(rope if "partial_rotary_factor" in inner else fields, rotates_partly)
     theta = (rope if "rope_theta" in inner else fields).number("rope_theta", 10000.0, least=2.0)
     made = replace(_rope_of(kind, rope, theta, fields), share=share, axes=_axes(rope))
     return _with_query_scale(made, rope)
@@ -147,6 +149,8 @@ def _rope_of(kind: RopeKind, rope: Fields, theta: float, fields: Fields) -> Rope
     match kind:
         case "linear":
             return RopeConfig(theta, "linear", rope.number("factor"))
+        case "proportional":
+            return RopeConfig(theta, "proportional", rope.number("factor", 1.0))
         case "llama3":
             return _llama3_rope(rope, theta)
         case "yarn":

@@ -25,6 +25,9 @@ def inverse_frequencies(head_dim: int, rope: RopeConfig) -> Tensor:
         return _llama3(frequencies, rope)
     if rope.kind == "yarn":
         return _yarn(frequencies, dim, rope)
+    if rope.kind == "proportional":
+        frequencies[int(rope.share * head_dim // 2) :] = 0
+        return frequencies / rope.factor
     return frequencies
 
 

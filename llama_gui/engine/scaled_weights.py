@@ -15,6 +15,7 @@ from torch import Tensor
 
 from llama_gui.engine.checkpoint import Checkpoint, Shape
 from llama_gui.engine.fields import AGAIN, brief, shown
+from llama_gui.engine.file_rows import FileRows
 from llama_gui.engine.packed_weights import PANEL_CHANNELS
 from llama_gui.engine.quantisation_config import Block, Fp8Config
 from llama_gui.engine.weight_rows import PairedRows, WeightRows
@@ -129,6 +130,19 @@ class ScaledCheckpoint:
             return self._files.rows(name, part)
         out, width = self._files.stored(name).shape
         return WeightRows(out, width, self._pieces(name, out, width))
+
+    def file_rows(self, name: str) -> FileRows:
+        """See `Checkpoint.file_rows`.
+
+        Raises:
+            UnsupportedModelError: it is in FP8.
+        """
+        if name in self._scales:
+            raise UnsupportedModelError(
+                f"{self._files.stored(name).file}: {brief(name)} is stored as {_STORED}, which is not supported of it. "
+                "Choose another model."
+            )
+        return self._files.file_rows(name)
 
     def _pieces(self, name: str, out: int, width: int) -> Iterator[Tensor]:
         """Some rows at a time; each piece is overwritten by the next."""

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.expert_config import ExpertConfig, ExpertNames, bias_of
+from llama_gui.engine.gemma4_config import Gemma4Config
 from llama_gui.engine.weight_rows import PairedRows
 
 TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
+LAYER_TABLE, LAYER_SCALAR = "model.embed_tokens_per_layer.weight", "model.layers.{}.layer_scalar"
 QKV, QKV_FUSED = ("q_proj", "k_proj", "v_proj"), ("qkv_proj",)
 GATE_UP, GATE_UP_FUSED, UP_ALONE = ("gate_proj", "up_proj"), ("gate_up_proj",), ("up_proj",)
 
@@ -18,41 +20,91 @@ IGNORED_WEIGHTS = ("rotary_emb.inv_freq",)
 
 def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     """The name and shape of every weight that a checkpoint of this network holds."""
-    hidden, inner = config.hidden_size, config.intermediate_size
-    q, kv = config.num_attention_heads * config.head_dim, config.num_key_value_heads * config.head_dim
+    hidden = config.hidden_size
     vocabulary = (config.vocab_size, hidden)
     shapes: dict[str, Shape] = {TABLE: vocabulary, "model.norm.weight": (hidden,)}
     if not config.tie_word_embeddings:
         shapes[HEAD] = vocabulary
-    attention = {"qkv_proj": q + 2 * kv} if config.fuses_heads else {"q_proj": q, "k_proj": kv, "v_proj": kv}
-    mlp = {"gate_up_proj": 2 * inner} if config.fuses_mlp else dict.fromkeys(GATE_UP, inner)
-    if config.gate == "squared":
-        mlp = dict.fromkeys(UP_ALONE, inner)
-    parts: dict[str, tuple[Shape, bool]] = {
-        **{f"self_attn.{name}": ((out, hidden), config.qkv_bias) for name, out in attention.items()},
-        "self_attn.o_proj": ((hidden, q), config.out_bias),
-    }
-    plain = {f"mlp.{name}": ((out, hidden), config.mlp_bias) for name, out in mlp.items()}
-    plain["mlp.down_proj"] = ((hidden, inner), config.mlp_bias)
     names = ["post_attention", *(["input"] if config.pre_norms else [])]
     if config.post_norms:
         names += ["post_feedforward", *(["pre_feedforward"] if config.pre_norms else [])]
     norms: dict[str, Shape] = {f"{name}_layernorm": (hidden,) for name in names}
     if config.has_sinks:
         norms["self_attn.sinks"] = (config.num_attention_heads,)
-    if config.qk_norm:
-        of_q, of_k = (q, kv) if config.whole_qk_norm else (config.head_dim, config.head_dim)
-        norms |= {"self_attn.q_norm": (of_q,), "self_attn.k_norm": (of_k,)}
     for layer in range(config.num_hidden_layers):
         prefix = f"model.layers.{layer}."
-        shapes |= {f"{prefix}{name}.weight": shape for name, shape in norms.items()}
+        here = norms | _head_norms(config, layer)
+        shapes |= {f"{prefix}{name}.weight": shape for name, shape in here.items()}
         experts = config.experts_of(layer)
-        here = parts | plain if experts is None else parts
-        shapes |= {f"{prefix}{name}.weight": shape for name, (shape, _) in here.items()}
-        shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in here.items() if has_bias}
+        parts = _attention(config, layer) | (_mlp(config, layer) if experts is None else {})
+        shapes |= {f"{prefix}{name}.weight": shape for name, (shape, _) in parts.items()}
+        shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in parts.items() if has_bias}
         if experts is not None:
             shapes |= {f"{prefix}{name}": shape for name, shape in _expert_shapes(experts, hidden)}
-    return shapes
+    return shapes if config.gemma4 is None else shapes | _gemma4_shapes(config, config.gemma4)
+
+
+def _attention(config: NetworkConfig, layer: int) -> dict[str, tuple[Shape, bool]]:
+    """The linears of a layer's attention, and whether each has a bias."""
+    hidden, width = config.hidden_size, config.head_dim_of(layer)
+    q, kv = config.num_attention_heads * width, config.kv_heads_of(layer) * width
+    made = {"qkv_proj": q + 2 * kv} if config.fuses_heads else {"q_proj": q, "k_proj": kv, "v_proj": kv}
+    if config.values_are_keys(layer):
+        del made["v_proj"]
+    if config.borrows(layer):
+        made = {"q_proj": q}
+    return {
+        **{f"self_attn.{name}": ((out, hidden), config.qkv_bias) for name, out in made.items()},
+        "self_attn.o_proj": ((hidden, q), config.out_bias),
+    }
+
+
+def _mlp(config: NetworkConfig, layer: int) -> dict[str, tuple[Shape, bool]]:
+    """The same of its MLP."""
+    hidden, inner = config.hidden_size, config.intermediate_of(layer)
+    made = {"gate_up_proj": 2 * inner} if config.fuses_mlp else dict.fromkeys(GATE_UP, inner)
+    if config.gate == "squared":
+        made = dict.fromkeys(UP_ALONE, inner)
+    linears = {f"mlp.{name}": ((out, hidden), config.mlp_bias) for name, out in made.items()}
+    return {**linears, "mlp.down_proj": ((hidden, inner), config.mlp_bias)}
+
+
+def _head_norms(config: NetworkConfig, layer: int) -> dict[str, Shape]:
+    if not config.qk_norm:
+        return {}
+    width = config.head_dim_of(layer)
+    of_q, of_k = width, width
+    if config.whole_qk_norm:
+        of_q, of_k = config.num_attention_heads * width, config.num_key_value_heads * width
+    of_heads: dict[str, Shape] = {"self_attn.q_norm": (of_q,), "self_attn.k_norm": (of_k,)}
+    return {"self_attn.q_norm": (of_q,)} if config.borrows(layer) else of_heads
+
+
+def _gemma4_shapes(config: NetworkConfig, gemma4: Gemma4Config) -> dict[str, Shape]:
+    """Its scalars, and what makes an input for each layer."""
+    hidden, width, layers = config.hidden_size, gemma4.layer_input, config.num_hidden_layers
+    shapes: dict[str, Shape] = {LAYER_SCALAR.format(layer): (1,) for layer in range(layers)}
+    if not width:
+        return shapes
+    for layer in range(layers):
+        prefix = f"model.layers.{layer}."
+        shapes[f"{prefix}per_layer_input_gate.weight"] = (width, hidden)
+        shapes[f"{prefix}per_layer_projection.weight"] = (hidden, width)
+        shapes[f"{prefix}post_per_layer_input_norm.weight"] = (hidden,)
+    return shapes | {
+        LAYER_TABLE: (gemma4.layer_vocabulary, layers * width),
+        "model.per_layer_model_projection.weight": (layers * width, hidden),
+        "model.per_layer_projection_norm.weight": (width,),
+    }
+
+
+def borrowed_weights(config: NetworkConfig) -> tuple[str, ...]:
+    """Weights that some files have in layers which borrow keys and values, and that nobody needs."""
+    return tuple(
+        f"model.layers.{layer}.self_attn.{name}.weight"
+        for layer in range(config.keeping_layers, config.num_hidden_layers)
+        for name in ("k_proj", "v_proj", "k_norm", "v_norm")
+    )
 
 
 def paired_rows(config: NetworkConfig) -> dict[str, PairedRows]:
@@ -112,10 +164,17 @@ def parameter_count(config: NetworkConfig) -> int:
     return sum(math.prod(shape) for shape in weight_shapes(config).values())
 
 
+def held_parameters(config: NetworkConfig) -> int:
+    """Those that are read into memory."""
+    gemma4 = config.gemma4
+    left = 0 if gemma4 is None else gemma4.layer_vocabulary * gemma4.layer_input * config.num_hidden_layers
+    return parameter_count(config) - left
+
+
 def layer_parameters(config: NetworkConfig) -> int:
     """Those of all layers but of the routers."""
     vocabulary = config.vocab_size * config.hidden_size * (1 if config.tie_word_embeddings else 2)
-    return parameter_count(config) - vocabulary - router_parameters(config)
+    return held_parameters(config) - vocabulary - router_parameters(config)
 
 
 def router_parameters(config: NetworkConfig) -> int:

@@ -5245,6 +5245,30 @@
         <translation>die Nummer eines Tokens oder eine Liste davon</translation>
     </message>
     <message>
+        <source>an object with one for each layer that differs</source>
+        <translation>ein Objekt mit einem für jede Schicht, die anders ist</translation>
+    </message>
+    <message>
+        <source>so few that a layer of each kind keeps its own keys</source>
+        <translation>so wenige, dass von jeder Art eine Schicht ihre eigenen Schlüssel behält</translation>
+    </message>
+    <message>
+        <source>{0}: enable_moe_block is not supported: of Gemma 4 the models without experts run. Choose E2B, E4B or 31B.</source>
+        <translation>{0}: enable_moe_block wird nicht unterstützt: Von Gemma 4 laufen die Modelle ohne Experten. Nimm E2B, E4B oder 31B.</translation>
+    </message>
+    <message>
+        <source>{0}: per_layer_config has layers that differ in another way than those of Gemma 4, which is not supported. Choose another model.</source>
+        <translation>{0}: In per_layer_config sind Schichten auf andere Art verschieden als bei Gemma 4. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: use_bidirectional_attention is {1}, which is not supported. Choose another model.</source>
+        <translation>{0}: use_bidirectional_attention ist {1}. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is stored as F8_E4M3, which is not supported of it. Choose another model.</source>
+        <translation>{0}: {1} ist als F8_E4M3 gespeichert, was dafür nicht unterstützt wird. Nimm ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>a whole number from 1 to {0}</source>
         <translation>eine ganze Zahl von 1 bis {0}</translation>
     </message>

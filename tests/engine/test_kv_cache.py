@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llama_gui.engine import GenerateRequest, kv_cache
+from llama_gui.engine.cache_layout import CacheLayout
 from llama_gui.engine.kv_cache import KEY_BLOCK, KVCache, common_prefix
 from llama_gui.errors import GenerationError
 
@@ -19,7 +20,7 @@ BLOCK = 2 * LAYERS * KV_HEADS * DIM * KEY_BLOCK * 4
 
 
 def make_cache(blocks=8, dtype=torch.float32, longest=None):
-    config = SimpleNamespace(num_hidden_layers=LAYERS, num_key_value_heads=KV_HEADS, head_dim=DIM)
+    config = SimpleNamespace(cache_layout=CacheLayout.even(LAYERS, KV_HEADS, DIM))
     return KVCache(config, dtype, torch.device("cpu"), blocks * BLOCK, longest)
 
 
@@ -334,7 +335,7 @@ def test_an_engine_knows_its_longest_conversation(monkeypatch, load, tiny_folder
 def test_what_no_token_has_reached_takes_no_memory(monkeypatch, longest):
     monkeypatch.undo()
     cache = KVCache(
-        SimpleNamespace(num_hidden_layers=16, num_key_value_heads=8, head_dim=64),
+        SimpleNamespace(cache_layout=CacheLayout.even(16, 8, 64)),
         torch.bfloat16,
         torch.device("cpu"),
         2**33,

@@ -433,7 +433,7 @@ def test_rows_of_an_image_see_each_other(
     for place in range(before, before + length):
         alone = NativeSpans(kernels, [(slot, 1)]).attend(q[place : place + 1], k[-1:], v[-1:], 0, None)
         assert torch.equal(got[place - before], alone[0]), place
-    last = spans.of_last([3]).table
+    (last,) = spans.of_last([3]).table
     assert last[0, -2:].tolist() == [3, before + length]
 
 

@@ -9,7 +9,7 @@ import torch
 from llama_gui.engine import GenerateRequest, Message, SamplingParams
 from llama_gui.engine.device import torch_threads
 from tests.fakes.reference_cache import fresh_cache
-from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, write_tiny_llama
+from tests.fakes.tiny_llama import FAMILY_SHAPES, FOLDER_SHAPES, SHAPES, write_tiny_llama
 
 GREEDY = SamplingParams(temperature=0)
 
@@ -59,7 +59,7 @@ def logits_of(model, ids):
     return model(torch.tensor([ids])).logits[0].float()
 
 
-@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES)
+@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES + FOLDER_SHAPES)
 def test_logits_in_float32(load, theirs, shape):
     engine = load(shape)
     model = theirs(shape)
@@ -71,7 +71,7 @@ def test_logits_in_float32(load, theirs, shape):
     assert (got - want).abs().max() < 1e-4
 
 
-@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES)
+@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES + FOLDER_SHAPES)
 def test_greedy_tokens(load, theirs, shape):
     engine = load(shape)
     model = theirs(shape)
@@ -87,7 +87,7 @@ def test_greedy_tokens(load, theirs, shape):
         assert list(result.token_ids) == reference_greedy(model, prompt, answer)
 
 
-@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES)
+@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES + FOLDER_SHAPES)
 def test_logits_in_bfloat16(load, theirs, shape):
     engine = load(shape, dtype="bfloat16")
     model = theirs(shape)

@@ -32,7 +32,7 @@ Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "granite4",
     "glm", "glm4", "hunyuan", "minicpm", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
-    "qwen2-moe", "ernie-moe", "arcee", "magistral",
+    "qwen2-moe", "ernie-moe", "arcee", "magistral", "gemma4", "gemma4-31b",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
@@ -42,6 +42,8 @@ FAMILY_SHAPES: tuple[Shape, ...] = (
     "qwen2-moe", "ernie-moe", "arcee",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
+FOLDER_SHAPES: tuple[Shape, ...] = ("gemma4", "gemma4-31b")
+"""Relatives that are read from folders only, on the CPU."""
 STRANGE_SHAPES: tuple[Shape, ...] = ("minicpm",)
 """Relatives that transformers does not have."""
 
@@ -117,6 +119,20 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                "hidden_act": None, "hidden_activation": "gelu_pytorch_tanh", "sliding_window": 36,
                "rope_theta": 1e6, "rope_local_base_freq": 1e4,
                "rope_scaling": {"rope_type": "linear", "factor": 8.0}},
+    # As E2B: the last three layers borrow keys and values, each kind from its own, and are twice as wide.
+    "gemma4": {"architectures": ["Gemma4ForCausalLM"], "model_type": "gemma4_text", "num_hidden_layers": 7,
+               "num_key_value_heads": 1, "head_dim": 16, "global_head_dim": 32, "rms_norm_eps": 1e-6,
+               "hidden_act": None, "hidden_activation": "gelu_pytorch_tanh", "sliding_window": 36,
+               "layer_types": [*2 * ["sliding_attention"], "full_attention", *3 * ["sliding_attention"],
+                               "full_attention"],
+               "num_kv_shared_layers": 3, "use_double_wide_mlp": True, "hidden_size_per_layer_input": 16,
+               "vocab_size_per_layer_input": 400, "final_logit_softcapping": 2.0, "enable_moe_block": False},
+    # As 31B: layers that see all have keys for values, and fewer heads of them.
+    "gemma4-31b": {"architectures": ["Gemma4ForCausalLM"], "model_type": "gemma4_text", "num_hidden_layers": 6,
+                   "num_key_value_heads": 2, "num_global_key_value_heads": 1, "head_dim": 16, "global_head_dim": 32,
+                   "rms_norm_eps": 1e-6, "hidden_act": None, "hidden_activation": "gelu_pytorch_tanh",
+                   "sliding_window": 36, "attention_k_eq_v": True, "hidden_size_per_layer_input": 0,
+                   "use_bidirectional_attention": "vision", "final_logit_softcapping": 2.0},
     # Every other layer sees all. Caps are so small that scores and logits come near them.
     "gemma2": {"architectures": ["Gemma2ForCausalLM"], "model_type": "gemma2", "num_hidden_layers": 4,
                "head_dim": 32, "query_pre_attn_scalar": 32, "rms_norm_eps": 1e-6, "hidden_act": "gelu_pytorch_tanh",
@@ -218,7 +234,7 @@ def write_tiny_llama(
     The head's rows of control tokens are zero, so that a greedy answer does not end by chance.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if shape in ("gemma2", "gemma3"):
+    if shape in ("gemma2", "gemma3", "gemma4", "gemma4-31b"):
         template = GEMMA2_TEMPLATE if shape == "gemma2" else GEMMA_TEMPLATE
         tokenizer, bos, eos = gemma_tokenizer(), "<bos>", "<eos>"
     elif shape == "gpt-oss":

@@ -3,7 +3,7 @@
 
 enum { KEYS = 64 };           /* whose scores are held at a time */
 enum { QUERIES = 16 };        /* tokens of one conversation that one thread takes at a time */
-enum { WIDEST = 256 };        /* numbers of a head */
+enum { WIDEST = 512 };        /* numbers of a head */
 
 typedef struct {
     int64_t row, length, start;     /* of the queries in the call; tokens before the first of them */
@@ -14,7 +14,7 @@ typedef struct {
 } Span;
 
 typedef struct {
-    const float *q, *k, *v; /* rows of heads; rows lie `q_stride`, `k_stride` and `v_stride` numbers apart */
+    const float *q, *k, *v; /* rows of heads, k NULL where there are no new ones; rows lie `q_stride`, `k_stride` and `v_stride` numbers apart */
     ptrdiff_t q_stride, k_stride, v_stride;
     ptrdiff_t heads, kv_heads, dim, window; /* window: how many tokens are seen at most, or 0 for all */
     float scale;

@@ -98,7 +98,7 @@ static void attend_in_team(const Attention *a, const Span *spans, ptrdiff_t coun
     }
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
     fetch_block(a, beginning_of(a, spans, count, layer, thread));
-    for (ptrdiff_t s = 0; s < count; s++)
+    for (ptrdiff_t s = 0; s < count && a->k; s++)
 #pragma omp for nowait
         for (ptrdiff_t head = 0; head < a->kv_heads; head++) keep_heads(a, &spans[s], layer, head);
 #pragma omp barrier

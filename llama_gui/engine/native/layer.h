@@ -48,6 +48,11 @@ typedef struct {
     const Experts *experts; /* or NULL */
     const float *sinks;     /* of each head, or NULL; see `put_seen` */
     double cap;             /* of scores, or 0; see `cap_scores` */
+    int64_t borrows;        /* qkv makes queries only, which attend to what another layer keeps */
+    const float *v_norm;    /* of each head of the values, or NULL */
+    const Linear *input_gate, *input_out; /* of an input of the layer's own; or NULL */
+    const float *input_norm;
+    double scalar; /* everything is multiplied by it at the end */
 } Layer;
 
 /* Rows as the products need them: with a scale for each row, with one for each block of it, and arranged (`arrange_row`). */
@@ -116,12 +121,14 @@ static int is_half(int64_t form) { return form == HALF_BFLOAT16 || form == HALF_
 /* From two stocks, because glibc keeps freed memory only in pieces of at most 32 MiB: the system hands out larger ones page by page
  * each time. */
 static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *for_products) {
-    const Linear *all[6] = {&layer->qkv, &layer->out, &layer->gate_up, &layer->down};
-    const int has_shared = layer->experts && layer->experts->shared_gate_up;
-    if (has_shared) all[4] = layer->experts->shared_gate_up, all[5] = layer->experts->shared_down;
+    const Linear *all[8] = {&layer->qkv, &layer->out, &layer->gate_up, &layer->down};
+    int linears = 4;
+    if (layer->experts && layer->experts->shared_gate_up)
+        all[linears++] = layer->experts->shared_gate_up, all[linears++] = layer->experts->shared_down;
+    if (layer->input_gate) all[linears++] = layer->input_gate, all[linears++] = layer->input_out;
     ptrdiff_t width = 0, made = 0, behind = 0;
     int has_rows = 0, has_blocks = 0, has_halves = 0, has_codes = 0;
-    for (int i = 0; i < (has_shared ? 6 : 4); i++) {
+    for (int i = 0; i < linears; i++) {
         if (all[i]->width > width) width = all[i]->width;
         if ((i % 2 == 0 || layer->post_attention_norm) && all[i]->channels > made) made = all[i]->channels;
         if (i % 2 == 1 && all[i]->width > behind) behind = all[i]->width;
@@ -297,9 +304,10 @@ typedef struct {
     const float *cosines, *sines, *scales;
 } Turns;
 
-/* Queries and keys of all rows, in place. */
+/* Queries and keys of all rows, and values that are normed, in place. */
 static void turn_heads(const Layer *layer, const Turns *turns, ptrdiff_t rows, float *y) {
-    const ptrdiff_t dim = layer->dim, rotary = layer->rotary_dim, turned = layer->heads + layer->kv_heads;
+    const ptrdiff_t dim = layer->dim, rotary = layer->rotary_dim, kept = layer->borrows ? 0 : layer->kv_heads;
+    const ptrdiff_t turned = layer->heads + kept;
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++) {
         if (layer->whole_norms) norm_all_heads(layer, y + r * layer->qkv.channels);
@@ -310,6 +318,10 @@ static void turn_heads(const Layer *layer, const Turns *turns, ptrdiff_t rows, f
             rotate_head(head, turns->cosines + r * rotary, turns->sines + r * rotary, rotary);
             if (norm && layer->norms_turned) norm_row(head, norm, dim, layer->eps, head);
             if (turns->scales && h < layer->heads) scale_head(head, turns->scales[r], dim);
+        }
+        for (ptrdiff_t h = 0; h < (layer->v_norm ? kept : 0); h++) {
+            float *head = y + r * layer->qkv.channels + (turned + h) * dim;
+            norm_row(head, layer->v_norm, dim, layer->eps, head);
         }
     }
 }
@@ -359,10 +371,11 @@ static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, Activatio
     }
 }
 
-/* A layer, its number in the caches, and which of the rotations its heads get. */
+/* A layer, its number in a part of the caches, which of the rotations its heads get, and where its own numbers begin
+ * among those that are given. */
 typedef struct {
     const Layer *layer;
-    int64_t number, turns;
+    int64_t number, turns, part, begins;
 } Pass;
 
 /* The rows of some conversations, on their way through layers. */
@@ -370,9 +383,11 @@ typedef struct {
     float *x; /* [rows][hidden] */
     ptrdiff_t rows;
     const Turns *turns;
-    const Span *spans;
-    ptrdiff_t count; /* of spans */
-    Kind kept;       /* in the caches */
+    const Span *spans; /* [parts of the caches][count] */
+    ptrdiff_t count;
+    Kind kept;          /* in the caches */
+    const float *given; /* [rows that attend][given_stride], or NULL */
+    ptrdiff_t given_stride;
 } Rows;
 
 /* Moves rows to the front of `rows` [..][width]: those of the tokens that attend. */
@@ -392,13 +407,30 @@ static ptrdiff_t attending(const Span *spans, ptrdiff_t count) {
 
 static void pass_experts(const Layer *layer, float *x, ptrdiff_t rows, const Space *space);
 
+/* The input of a layer's own: x += norm(out(gelu(gate(x)) * given)). */
+static void pass_input(const Layer *layer, const float *given, ptrdiff_t stride, float *x, ptrdiff_t rows, const Space *space) {
+    const ptrdiff_t width = layer->input_out->width;
+    enter(layer->input_gate, x, NULL, layer->eps, rows, space);
+    multiply_prepared(layer->input_gate, space, rows, space->y, 0);
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++)
+        gate_stretch(space->y + r * width, given + r * stride, width, GELU, space->inner + r * width);
+    leave(layer->input_out, x, layer->input_norm, layer->eps, rows, space);
+}
+
+static void scale_rows(float *x, ptrdiff_t rows, ptrdiff_t width, float scale) {
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) scale_head(x + r * width, scale, width);
+}
+
 /* For all threads of a team. Only rows that attend come out, at the front of x. */
 static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, int *failed) {
     const Layer *const layer = pass->layer;
     const ptrdiff_t stride = layer->qkv.channels, dim = layer->dim;
     const ptrdiff_t k = layer->heads * dim, v = k + layer->kv_heads * dim;
+    const Span *const spans = all->spans + pass->part * all->count;
     const Attention attention = {
-        .q = space->y, .k = space->y + k, .v = space->y + v, .q_stride = stride, .k_stride = stride, .v_stride = stride,
+        .q = space->y, .k = layer->borrows ? NULL : space->y + k, .v = layer->borrows ? NULL : space->y + v, .q_stride = stride, .k_stride = stride, .v_stride = stride,
         .heads = layer->heads, .kv_heads = layer->kv_heads, .dim = dim, .window = layer->window,
         .scale = 1.0f / __builtin_sqrtf((float)dim), .y = space->inner, .kind = all->kept,
         .sinks = layer->sinks, .cap = (float)layer->cap,
@@ -406,30 +438,32 @@ static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, 
     enter(&layer->qkv, all->x, layer->attention_norm, layer->eps, all->rows, space);
     multiply_prepared(&layer->qkv, space, all->rows, space->y, 0);
     turn_heads(layer, &all->turns[pass->turns], all->rows, space->y);
-    attend_in_team(&attention, all->spans, all->count, pass->number, failed);
+    attend_in_team(&attention, spans, all->count, pass->number, failed);
 #pragma omp barrier
-    const ptrdiff_t rows = attending(all->spans, all->count);
+    const ptrdiff_t rows = attending(spans, all->count);
     if (rows < all->rows) {
 /* No sections: for those clang calls what libiomp5md.def does not name. */
 #pragma omp for
         for (ptrdiff_t part = 0; part < 2; part++)
-            gather_attending(all->spans, all->count, part ? layer->out.width : layer->qkv.width, part ? space->inner : all->x);
+            gather_attending(spans, all->count, part ? layer->out.width : layer->qkv.width, part ? space->inner : all->x);
     }
     leave(&layer->out, all->x, layer->post_attention_norm, layer->eps, rows, space);
     if (layer->experts) {
         pass_experts(layer, all->x, rows, space);
-        return;
+    } else {
+        enter(&layer->gate_up, all->x, layer->mlp_norm, layer->eps, rows, space);
+        multiply_prepared(&layer->gate_up, space, rows, space->y, 0);
+        gate_rows(space->y, rows, layer->down.width, (Activation)layer->gate, space->inner);
+        leave(&layer->down, all->x, layer->post_mlp_norm, layer->eps, rows, space);
     }
-    enter(&layer->gate_up, all->x, layer->mlp_norm, layer->eps, rows, space);
-    multiply_prepared(&layer->gate_up, space, rows, space->y, 0);
-    gate_rows(space->y, rows, layer->down.width, (Activation)layer->gate, space->inner);
-    leave(&layer->down, all->x, layer->post_mlp_norm, layer->eps, rows, space);
+    if (layer->input_gate) pass_input(layer, all->given + pass->begins, all->given_stride, all->x, rows, space);
+    if (layer->scalar != 1) scale_rows(all->x, rows, layer->qkv.width, (float)layer->scalar);
 }
 
 /* `x` through some layers. 1: there was no memory. */
 EXPORT int llama_gui_layers(const Pass *passes, ptrdiff_t layers, float *x, ptrdiff_t rows, const Turns *turns,
-                            const Span *spans, ptrdiff_t count, int cache_kind) {
-    const Rows all = {x, rows, turns, spans, count, (Kind)cache_kind};
+                            const Span *spans, ptrdiff_t count, int cache_kind, const float *given, ptrdiff_t given_stride) {
+    const Rows all = {x, rows, turns, spans, count, (Kind)cache_kind, given, given_stride};
     size_t most[2] = {0, 0};
     for (ptrdiff_t i = 0; i < layers; i++) {
         Stock wanted[2] = {{NULL, 0}, {NULL, 0}};

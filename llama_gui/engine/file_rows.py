@@ -1,0 +1,87 @@
+"""Rows of a matrix that stays in its file, of which a step needs few: those of the tokens it reads.
+
+Gemma 4's table of inputs for all layers is half of its weights, and the system keeps in memory what of it is used.
+"""
+
+import os
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.fields import AGAIN
+from llama_gui.errors import BrokenModelError
+
+
+class RowSource(Protocol):
+    """A matrix ``[count, width]``."""
+
+    def look_up(self, ids: Sequence[int]) -> Tensor:
+        """The rows of `ids`: float32 ``[ids, width]``. One that it does not have is the first one."""
+        ...
+
+
+class FileRows:
+    """`count` rows of the weight `name` in `file`, from the byte `offset` on; `row_bytes`: of each.
+
+    `numbers_of`: makes numbers of uint8 ``[bytes]``. The file stays open as long as this lives, so that the model goes
+    on where somebody deletes it.
+
+    Raises:
+        BrokenModelError: it cannot be opened.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        name: str,
+        *,
+        offset: int,
+        row_bytes: int,
+        count: int,
+        numbers_of: Callable[[Tensor], Tensor],
+    ) -> None:
+        self._file, self._name = file, name
+        self._offset, self._row_bytes, self._count = offset, row_bytes, count
+        self._numbers_of = numbers_of
+        try:
+            self._number = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        except OSError as error:
+            raise BrokenModelError(f"{file} cannot be opened: {error}. {AGAIN}") from error
+        weakref.finalize(self, os.close, self._number)
+
+    def look_up(self, ids: Sequence[int]) -> Tensor:
+        """See `RowSource`.
+
+        Raises:
+            BrokenModelError: the file was cut off meanwhile, or holds NaN or infinity there.
+        """
+        known = [token_id if token_id < self._count else 0 for token_id in ids]
+        different = sorted(set(known))  # in the order of the file
+        data = bytearray(len(different) * self._row_bytes)
+        try:
+            for at, row in enumerate(different):
+                self._fill(row, memoryview(data)[at * self._row_bytes :][: self._row_bytes])
+        except OSError as error:
+            raise BrokenModelError(f"{self._file}: {self._name} cannot be read: {error}. {AGAIN}") from error
+        rows = self._numbers_of(torch.frombuffer(data, dtype=torch.uint8)).float().view(len(different), -1)
+        if not torch.stack(torch.aminmax(rows)).isfinite().all():
+            raise BrokenModelError(
+                f"{self._file}: {self._name} holds numbers that are not finite (NaN or infinity). {AGAIN}"
+            )
+        places = {row: at for at, row in enumerate(different)}
+        return rows[torch.tensor([places[row] for row in known])]
+
+    def _fill(self, row: int, part: memoryview) -> None:
+        """Not with `os.pread`, which Windows does not have: one thread reads."""
+        os.lseek(self._number, self._offset + row * self._row_bytes, os.SEEK_SET)
+        done = 0
+        while done < len(part):
+            read = os.read(self._number, len(part) - done)
+            if not read:
+                raise OSError("it ended while it was read")
+            part[done : done + len(read)] = read
+            done += len(read)

@@ -1,0 +1,112 @@
+"""What Gemma 4 has besides Gemma 3: layers of two shapes, some that borrow keys and values, an input for each layer."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from llama_gui.engine.cache_layout import CacheLayout, CachePart
+from llama_gui.engine.fields import Fields, shown
+from llama_gui.errors import UnsupportedModelError
+
+
+@dataclass(frozen=True, slots=True)
+class Gemma4Config:
+    """Layers without a window are the full ones; the others are as `NetworkConfig` says.
+
+    `values_are_keys`: full layers have no projection of their own for values, which are the keys as they are before
+    norm and rotation. `borrowing_layers`: so many of the last layers have neither keys nor values, but attend to those
+    of the last layer of their kind before them; their MLPs are `borrowing_intermediate` wide. `layer_input`: how many
+    numbers each layer gets of each token, besides, from a table of `layer_vocabulary` rows; 0: none.
+    """
+
+    full_head_dim: int
+    full_kv_heads: int
+    values_are_keys: bool
+    borrowing_layers: int
+    borrowing_intermediate: int
+    layer_input: int
+    layer_vocabulary: int
+
+
+def read_gemma4(fields: Fields, sliding: frozenset[int], layers: int) -> Gemma4Config:
+    """`sliding`: the layers with a window.
+
+    Raises:
+        BrokenModelError: the fields contradict each other.
+        UnsupportedModelError: they ask for what we do not run.
+    """
+    _refuse(fields)
+    values_are_keys = fields.flag("attention_k_eq_v", False)
+    full = _full_layer(fields, sliding, layers)
+    kv_heads = fields.integer("num_key_value_heads")
+    borrowing = fields.integer("num_kv_shared_layers", 0, least=0)
+    kept = range(layers - borrowing)
+    kinds = {layer in sliding for layer in range(layers)}
+    if borrowing and (borrowing >= layers or {layer in sliding for layer in kept} != kinds):
+        raise fields.wrong("num_kv_shared_layers", "so few that a layer of each kind keeps its own keys")
+    inner = fields.integer("intermediate_size")
+    return Gemma4Config(
+        full_head_dim=full.integer("head_dim", 512),
+        full_kv_heads=full.integer("num_key_value_heads", kv_heads),
+        values_are_keys=values_are_keys,
+        borrowing_layers=borrowing,
+        borrowing_intermediate=2 * inner if fields.flag("use_double_wide_mlp", False) else inner,
+        layer_input=fields.integer("hidden_size_per_layer_input", 256, least=0),
+        layer_vocabulary=fields.integer("vocab_size_per_layer_input", 262144),
+    )
+
+
+def _full_layer(fields: Fields, sliding: frozenset[int], layers: int) -> Fields:
+    """What differs in full layers. transformers writes that for each layer; before, two fields said it."""
+    all_layers = fields.values.get("per_layer_config")
+    if all_layers is None:
+        said: dict[str, Any] = {"head_dim": fields.values.get("global_head_dim", 512)}
+        if fields.values.get("attention_k_eq_v"):
+            said["num_key_value_heads"] = fields.values.get("num_global_key_value_heads")
+        return Fields({name: value for name, value in said.items() if value is not None}, fields.file)
+    if not isinstance(all_layers, dict) or not all(isinstance(one, dict) for one in all_layers.values()):
+        raise fields.wrong("per_layer_config", "an object with one for each layer that differs")
+    full = [str(layer) for layer in range(layers) if layer not in sliding]
+    said = all_layers.get(full[0], {}) if full else {}
+    known = {"head_dim", "num_key_value_heads"}
+    if set(all_layers) - set(full) or any(all_layers.get(layer, {}) != said for layer in full) or set(said) - known:
+        raise UnsupportedModelError(
+            f"{fields.file}: per_layer_config has layers that differ in another way than those of Gemma 4, which is "
+            "not supported. Choose another model."
+        )
+    usual = {"head_dim": fields.integer("head_dim", 256), "num_key_value_heads": fields.integer("num_key_value_heads")}
+    return Fields({**usual, **said}, fields.file)
+
+
+def _refuse(fields: Fields) -> None:
+    if fields.values.get("enable_moe_block"):
+        raise UnsupportedModelError(
+            f"{fields.file}: enable_moe_block is not supported: of Gemma 4 the models without experts run. "
+            "Choose E2B, E4B or 31B."
+        )
+    both = fields.values.get("use_bidirectional_attention")
+    if both not in (None, "vision"):  # that one is for images, which are not read
+        raise UnsupportedModelError(
+            f"{fields.file}: use_bidirectional_attention is {shown(both)}, which is not supported. "
+            "Choose another model."
+        )
+
+
+def keeper_of(config: Gemma4Config, layer: int, sliding: frozenset[int], layers: int) -> int:
+    """The layer whose keys and values `layer` attends to: its own as a rule."""
+    kept = layers - config.borrowing_layers
+    if layer < kept:
+        return layer
+    return max(other for other in range(kept) if (other in sliding) == (layer in sliding))
+
+
+def layout_of(config: Gemma4Config, window_part: tuple[int, int], sliding: frozenset[int], layers: int) -> CacheLayout:
+    """`window_part`: key heads of layers with a window, and how wide each is."""
+    kept = range(layers - config.borrowing_layers)
+    order = [[layer for layer in kept if layer in sliding], [layer for layer in kept if layer not in sliding]]
+    sizes = (window_part, (config.full_kv_heads, config.full_head_dim))
+    found = [(of, size) for of, size in zip(order, sizes, strict=True) if of]
+    places = {layer: (part, of.index(layer)) for part, (of, _) in enumerate(found) for layer in of}
+    keepers = [keeper_of(config, layer, sliding, layers) for layer in range(layers)]
+    return CacheLayout(
+        tuple(CachePart(len(of), *size) for of, size in found), tuple(places[keeper] for keeper in keepers)
+    )
