@@ -49,6 +49,6 @@ def _refusal(precision: Precision, head_dim: int, device: torch.device, kernels:
             f"{precision.name}. Use auto."
         )
     return (
-        "Keys and values in int8 (cache_dtype) need heads of at most 256 numbers, a multiple of eight, and those of "
+        "Keys and values in int8 (cache_dtype) need heads of at most 512 numbers, a multiple of eight, and those of "
         f"this model have {head_dim}. Use auto."
     )

@@ -5185,8 +5185,8 @@
         <translation>Der Datentyp {0} läuft nur auf der CPU und CUDA. Nimm auto.</translation>
     </message>
     <message>
-        <source>Keys and values in int8 (cache_dtype) need heads of at most 256 numbers, a multiple of eight, and those of this model have {0}. Use auto.</source>
-        <translation>Chats in acht Bit (cache_dtype int8) brauchen Köpfe von höchstens 256 Zahlen, einem Vielfachen von acht, und die dieses Modells haben {0}. Nimm auto.</translation>
+        <source>Keys and values in int8 (cache_dtype) need heads of at most 512 numbers, a multiple of eight, and those of this model have {0}. Use auto.</source>
+        <translation>Chats in acht Bit (cache_dtype int8) brauchen Köpfe von höchstens 512 Zahlen, einem Vielfachen von acht, und die dieses Modells haben {0}. Nimm auto.</translation>
     </message>
     <message>
         <source>Keys and values in int8 (cache_dtype) need our own kernels, and this CPU uses torch's for dtype {0}. Use auto.</source>

@@ -25,7 +25,7 @@ def dtype() -> str:
 def test_what_auto_is(dtype: str):
     kernels = native_library.load()
     assert resolve_cache_dtype("auto", OURS, 64, CPU, kernels) == torch.bfloat16
-    assert resolve_cache_dtype("auto", OURS, 264, CPU, kernels) == torch.float32
+    assert resolve_cache_dtype("auto", OURS, 520, CPU, kernels) == torch.float32
     assert resolve_cache_dtype("auto", OURS, 64, CPU, None) == torch.float32
     assert resolve_cache_dtype("auto", Precision(torch.float16), 64, CARD, None) == torch.float16
     assert resolve_cache_dtype("int8", OURS, 64, CPU, kernels) == torch.int8
@@ -37,7 +37,7 @@ def test_what_auto_is(dtype: str):
         (OURS, 64, CPU, False, "need our own kernels, which are not compiled here"),
         (Precision(torch.float16), 64, CARD, True, "run on the CPU only"),
         (Precision(torch.bfloat16), 64, CPU, True, "this CPU uses torch's for dtype bfloat16"),
-        (OURS, 264, CPU, True, "those of this model have 264"),
+        (OURS, 520, CPU, True, "those of this model have 520"),
     ],
 )
 def test_where_there_are_none_it_is_said_why_and_what_to_choose(

@@ -186,7 +186,7 @@ def test_a_slot_that_has_grown_in_its_place_is_another(networks):
     _, slots = conversations(network, (5,))
     for _ in range(WARM + 1):
         graphs.run(drawn(slots))
-    slots[0].keys = slots[0].keys[:, :, :256]
+    slots[0].hold([(slots[0].keys[:, :, :256], slots[0].values[:, :, :256])], 256)
     assert graphs.run(drawn(slots)) is None
 
 

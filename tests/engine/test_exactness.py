@@ -124,10 +124,11 @@ def test_what_lay_in_the_memory_before_counts_for_nothing(load, monkeypatch, dty
     allocate = KVCache._allocate
 
     def full_of_nan(cache, tokens):
-        keys, values, finite = allocate(cache, tokens)
-        worst = torch.nan if keys.is_floating_point() else -1  # four bytes of -1 are a scale of NaN
-        keys[:, :, finite:], values[:, :, finite:] = worst, worst
-        return keys, values, finite
+        parts, finite = allocate(cache, tokens)
+        for tensor in (tensor for part in parts for tensor in part):
+            worst = torch.nan if tensor.is_floating_point() else -1  # four bytes of -1 are a scale of NaN
+            tensor[:, :, finite:] = worst
+        return parts, finite
 
     monkeypatch.setattr(KVCache, "_allocate", full_of_nan)
     cut_prompts_into(monkeypatch, [7, 100, 1, 33])  # memory is taken behind what is read, and before

@@ -126,7 +126,7 @@ def run(attention, x, pieces, garbage=0.0):
     for name, start, length in pieces:
         keys, values = caches.setdefault(name, torch.full((2, 1, KV_HEADS, 1024, DIM), garbage, dtype=x.dtype))
         mask = causal_mask(start, length, HEADS // KV_HEADS, BLOCKS, x)
-        spans.append(Span.of(row, (start, length), (keys, values), mask))
+        spans.append(Span.of(row, (start, length), [(keys, values)], mask))
         positions += range(start, start + length)
         row += length
     return attention(x, 0, rotary.rows(torch.tensor(positions), max(positions)), spans), caches

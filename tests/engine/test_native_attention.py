@@ -374,7 +374,7 @@ def test_a_slot_that_is_too_small(kernels: NativeKernels):
 
 @pytest.mark.parametrize(
     ("dtype", "dim", "answer"),
-    [(torch.float32, 64, True), (torch.float32, 256, True), (torch.float32, 264, False), (torch.float32, 20, False),
+    [(torch.float32, 64, True), (torch.float32, 512, True), (torch.float32, 520, False), (torch.float32, 20, False),
      (torch.bfloat16, 64, False)],
 )  # fmt: skip
 def test_what_it_is_for(dtype: torch.dtype, dim: int, answer: bool):

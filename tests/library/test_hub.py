@@ -52,8 +52,10 @@ def info(architecture: str = "LlamaForCausalLM", *, kind: str = "llama", **more:
 
 
 def test_what_we_run_is_what_the_engine_runs():
-    assert set(FAMILIES) == ARCHITECTURES
-    assert {family.model_type for family in FAMILIES.values()} == MODEL_TYPES
+    """All but Gemma 4, whose memory the library cannot tell before it is loaded."""
+    offered = {name: family for name, family in FAMILIES.items() if not family.is_gemma4}
+    assert set(offered) == ARCHITECTURES
+    assert {family.model_type for family in offered.values()} == MODEL_TYPES
 
 
 @pytest.mark.parametrize(("method", "is_found"), [("mxfp4", True), ("awq", False), (None, True)])
