@@ -118,13 +118,13 @@ class NetworkConfig:
 
     def head_dim_of(self, layer: int) -> int:
         """How wide the heads of `layer` are."""
-        is_other = self.gemma4 is not None and layer not in self.sliding_layers
-        return self.gemma4.full_head_dim if self.gemma4 is not None and is_other else self.head_dim
+        other = self._full(layer)
+        return self.head_dim if other is None else other.full_head_dim
 
     def kv_heads_of(self, layer: int) -> int:
         """How many key heads `layer` has, or attends to."""
-        is_other = self.gemma4 is not None and layer not in self.sliding_layers
-        return self.gemma4.full_kv_heads if self.gemma4 is not None and is_other else self.num_key_value_heads
+        other = self._full(layer)
+        return self.num_key_value_heads if other is None else other.full_kv_heads
 
     def intermediate_of(self, layer: int) -> int:
         """How wide the MLP of `layer` is."""
@@ -143,7 +143,12 @@ class NetworkConfig:
 
     def values_are_keys(self, layer: int) -> bool:
         """Whether `layer` has no projection for values, which are its keys before norm and rotation."""
-        return self.gemma4 is not None and self.gemma4.values_are_keys and layer not in self.sliding_layers
+        other = self._full(layer)
+        return other is not None and other.values_are_keys
+
+    def _full(self, layer: int) -> Gemma4Config | None:
+        """What `layer` has otherwise than those with a window; None: nothing."""
+        return None if layer in self.sliding_layers else self.gemma4
 
     @property
     def cache_layout(self) -> CacheLayout:
@@ -384,21 +389,28 @@ def _with_defaults(fields: Fields, family: Family) -> Fields:
 def _as_gemma(config: NetworkConfig, fields: Fields) -> NetworkConfig:
     """Gemma scales its embeddings, and its scores by `query_pre_attn_scalar`, which usually is the head dimension."""
     scalar = fields.number("query_pre_attn_scalar", 256.0)
-    scores, logits = (None if fields.values.get(name) is None else fields.number(name) for name in CAPS)
+    scores, logits = (_cap(fields, name) for name in CAPS)
     if scores is not None and scores > _HIGHEST_CAP:
         raise UnsupportedModelError(
             f"{fields.file}: {CAPS[0]} is {scores:g}, and at most {_HIGHEST_CAP:g} is supported. Choose another model."
         )
+    made = _attending(_of_all_gemmas(config, logits), scalar**-0.5)
+    return replace(made, norm_shift=1.0, score_cap=scores)
+
+
+def _of_all_gemmas(config: NetworkConfig, logits_cap: float | None) -> NetworkConfig:
     return replace(
-        _attending(config, scalar**-0.5),
+        config,
         embedding_scale=math.sqrt(config.hidden_size),
         post_norms=True,
-        norm_shift=1.0,
         rounds_scale=True,
         gate="gelu",
-        score_cap=scores,
-        logits_cap=logits,
+        logits_cap=logits_cap,
     )
+
+
+def _cap(fields: Fields, name: str) -> float | None:
+    return None if fields.values.get(name) is None else fields.number(name)
 
 
 def _as_gemma4(config: NetworkConfig, fields: Fields) -> NetworkConfig:
@@ -409,16 +421,7 @@ def _as_gemma4(config: NetworkConfig, fields: Fields) -> NetworkConfig:
     gemma4 = read_gemma4(fields, sliding, config.num_hidden_layers)
     full = replace(config, head_dim=gemma4.full_head_dim, num_key_value_heads=gemma4.full_kv_heads, local_rope=None)
     _check_heads(full, fields)
-    config = replace(
-        config,
-        sliding_layers=sliding,
-        embedding_scale=math.sqrt(config.hidden_size),
-        post_norms=True,
-        rounds_scale=True,
-        gate="gelu",
-        logits_cap=None if fields.values.get(CAPS[1]) is None else fields.number(CAPS[1]),
-        gemma4=gemma4,
-    )
+    config = replace(_of_all_gemmas(config, _cap(fields, CAPS[1])), sliding_layers=sliding, gemma4=gemma4)
     _check_heads(config, fields)
     return config
 

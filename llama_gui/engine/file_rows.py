@@ -3,11 +3,10 @@
 Gemma 4's table of inputs for all layers is half of its weights, and the system keeps in memory what of it is used.
 """
 
-import os
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 import torch
 from torch import Tensor
@@ -48,10 +47,10 @@ class FileRows:
         self._offset, self._row_bytes, self._count = offset, row_bytes, count
         self._numbers_of = numbers_of
         try:
-            self._number = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            self._stream = file.open("rb", buffering=0)
         except OSError as error:
             raise BrokenModelError(f"{file} cannot be opened: {error}. {AGAIN}") from error
-        weakref.finalize(self, os.close, self._number)
+        weakref.finalize(self, self._stream.close)
 
     def look_up(self, ids: Sequence[int]) -> Tensor:
         """See `RowSource`.
@@ -64,7 +63,8 @@ class FileRows:
         data = bytearray(len(different) * self._row_bytes)
         try:
             for at, row in enumerate(different):
-                self._fill(row, memoryview(data)[at * self._row_bytes :][: self._row_bytes])
+                part = memoryview(data)[at * self._row_bytes :][: self._row_bytes]
+                fill(self._stream, self._offset + row * self._row_bytes, part)
         except OSError as error:
             raise BrokenModelError(f"{self._file}: {self._name} cannot be read: {error}. {AGAIN}") from error
         rows = self._numbers_of(torch.frombuffer(data, dtype=torch.uint8)).float().view(len(different), -1)
@@ -75,13 +75,13 @@ class FileRows:
         places = {row: at for at, row in enumerate(different)}
         return rows[torch.tensor([places[row] for row in known])]
 
-    def _fill(self, row: int, part: memoryview) -> None:
-        """Not with `os.pread`, which Windows does not have: one thread reads."""
-        os.lseek(self._number, self._offset + row * self._row_bytes, os.SEEK_SET)
-        done = 0
-        while done < len(part):
-            read = os.read(self._number, len(part) - done)
-            if not read:
-                raise OSError("it ended while it was read")
-            part[done : done + len(read)] = read
-            done += len(read)
+
+def fill(stream: BinaryIO, start: int, part: memoryview) -> None:
+    """Read all of `part` from the byte `start` on, of a file that is open without a buffer. OSError: it cannot be."""
+    stream.seek(start)
+    done = 0
+    while done < len(part):
+        count = stream.readinto(part[done:])  # type: ignore[attr-defined] # a FileIO has it
+        if not count:
+            raise OSError("it ended while it was read")
+        done += count

@@ -59,7 +59,7 @@ def _full_layer(fields: Fields, sliding: frozenset[int], layers: int) -> Fields:
     """What differs in full layers. transformers writes that for each layer; before, two fields said it."""
     all_layers = fields.values.get("per_layer_config")
     if all_layers is None:
-        said: dict[str, Any] = {"head_dim": fields.values.get("global_head_dim", 512)}
+        said: dict[str, Any] = {"head_dim": fields.values.get("global_head_dim")}
         if fields.values.get("attention_k_eq_v"):
             said["num_key_value_heads"] = fields.values.get("num_global_key_value_heads")
         return Fields({name: value for name, value in said.items() if value is not None}, fields.file)
@@ -73,8 +73,7 @@ def _full_layer(fields: Fields, sliding: frozenset[int], layers: int) -> Fields:
             f"{fields.file}: per_layer_config has layers that differ in another way than those of Gemma 4, which is "
             "not supported. Choose another model."
         )
-    usual = {"head_dim": fields.integer("head_dim", 256), "num_key_value_heads": fields.integer("num_key_value_heads")}
-    return Fields({**usual, **said}, fields.file)
+    return Fields({"head_dim": fields.integer("head_dim", 256), **said}, fields.file)
 
 
 def _refuse(fields: Fields) -> None:
@@ -91,14 +90,6 @@ def _refuse(fields: Fields) -> None:
         )
 
 
-def keeper_of(config: Gemma4Config, layer: int, sliding: frozenset[int], layers: int) -> int:
-    """The layer whose keys and values `layer` attends to: its own as a rule."""
-    kept = layers - config.borrowing_layers
-    if layer < kept:
-        return layer
-    return max(other for other in range(kept) if (other in sliding) == (layer in sliding))
-
-
 def layout_of(config: Gemma4Config, window_part: tuple[int, int], sliding: frozenset[int], layers: int) -> CacheLayout:
     """`window_part`: key heads of layers with a window, and how wide each is."""
     kept = range(layers - config.borrowing_layers)
@@ -106,7 +97,7 @@ def layout_of(config: Gemma4Config, window_part: tuple[int, int], sliding: froze
     sizes = (window_part, (config.full_kv_heads, config.full_head_dim))
     found = [(of, size) for of, size in zip(order, sizes, strict=True) if of]
     places = {layer: (part, of.index(layer)) for part, (of, _) in enumerate(found) for layer in of}
-    keepers = [keeper_of(config, layer, sliding, layers) for layer in range(layers)]
+    keepers = [layer if layer in kept else order[layer not in sliding][-1] for layer in range(layers)]
     return CacheLayout(
         tuple(CachePart(len(of), *size) for of, size in found), tuple(places[keeper] for keeper in keepers)
     )

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.fields import AGAIN, brief, brief_list
-from llama_gui.engine.file_rows import FileRows
+from llama_gui.engine.file_rows import FileRows, fill
 from llama_gui.engine.gguf_blocks import FACTORS, KINDS, MXFP4_EXPONENTS, block_shape, numbers_of
 from llama_gui.engine.gguf_file import GgufFile, StoredTensor
 from llama_gui.engine.gguf_grids import GRID_KINDS, points_of
@@ -276,12 +276,6 @@ def _not_finite(tensor: StoredTensor) -> BrokenModelError:
 
 def _fill(stream: BinaryIO, tensor: StoredTensor, start: int, part: memoryview) -> None:
     try:
-        stream.seek(tensor.offset + start)
-        done = 0
-        while done < len(part):
-            count = stream.readinto(part[done:])  # type: ignore[attr-defined] # a FileIO has it
-            if not count:
-                raise OSError("it ended while it was read")
-            done += count
+        fill(stream, tensor.offset + start, part)
     except OSError as error:
         raise BrokenModelError(f"{tensor.file}: {tensor.name} cannot be read: {error}. {AGAIN}") from error

@@ -50,14 +50,12 @@ class Span:
         """
         start, length = tokens
 
-        def of_layers(which: int, some: slice) -> list[Tensor]:
-            if places is None:
-                return list(cache[0][which][:, :, some].unbind())
-            return [cache[part][which][number, :, some] for part, number in places]
+        def of_layers(parts: Sequence[Tensor]) -> Sequence[Tensor]:
+            return parts[0].unbind() if places is None else [parts[part][number] for part, number in places]
 
-        seen, new = slice(mask.shape[-1]), slice(start, start + length)
-        keys, values = ([one.unsqueeze(0) for one in of_layers(which, seen)] for which in range(2))
-        new_keys, new_values = (of_layers(which, new) for which in range(2))
+        each = list(zip(*cache, strict=True))  # the keys of all parts, and the values
+        keys, values = (of_layers([part[:, None, :, : mask.shape[-1]] for part in parts]) for parts in each)
+        new_keys, new_values = (of_layers([part[:, :, start : start + length] for part in parts]) for parts in each)
         return cls(row, length, keys, values, new_keys, new_values, mask, mask if window_mask is None else window_mask)
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> None:

@@ -140,7 +140,8 @@ class Llama:
         `card`: our kernels for cards, where they are. `layer_inputs`: makes what each layer gets besides.
         """
         self.layer_inputs = layer_inputs
-        self._layout = config.cache_layout
+        layout = config.cache_layout
+        self._places = None if layout.is_even else layout.places
         self.card = card
         self._plan = plan
         self._kernels = kernels
@@ -360,7 +361,7 @@ class Llama:
         if self._kernels is None or len(layers) < len(self.blocks):
             return None
         rotaries = [block.rope for block in self.blocks]
-        return NativeLayers(self._kernels, layers, rotaries, places=self._layout.places)
+        return NativeLayers(self._kernels, layers, rotaries, places=self._places)
 
     def _last_norm(self, x: Tensor) -> Tensor:
         if self._layers is None or self._kernels is None:
@@ -395,7 +396,7 @@ class Llama:
         if self._kernels is not None:
             whole = [number for number, segment in enumerate(segments) if segment.is_whole]
             lengths = [(segment.slot, len(segment.token_ids)) for segment in segments]
-            return NativeSpans(self._kernels, lengths, whole, self._layout.places)
+            return NativeSpans(self._kernels, lengths, whole, self._places)
         rows = [(one.slot, len(one.slot.tokens), len(one.token_ids), one.is_whole) for one in segments]
         if self.card is not None:
             singles = next((i for i, one in enumerate(segments) if len(one.token_ids) > 1), len(segments))
@@ -412,14 +413,13 @@ class Llama:
         config, blocks, window = self.config, self.attention_blocks, self.config.sliding_window
         full = config.num_key_value_heads if config.gemma4 is None else config.gemma4.full_kv_heads
         group, window_group = (config.num_attention_heads // kept for kept in (full, config.num_key_value_heads))
-        places = None if self._layout.is_even else self._layout.places
         spans: list[Span] = []
         for slot, start, length, whole in rows:
             mask = causal_mask(start, length, group, blocks, self.like, is_whole=whole)
             window_mask = None
             if window is not None and (start + length > window or window_group != group):
                 window_mask = causal_mask(start, length, window_group, blocks, self.like, window, is_whole=whole)
-            spans.append(Span.of(row, (start, length), slot.parts, mask, window_mask, places))
+            spans.append(Span.of(row, (start, length), slot.parts, mask, window_mask, self._places))
             row += length
         return spans
 

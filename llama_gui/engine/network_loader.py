@@ -71,8 +71,7 @@ class NetworkLoader:
         self._dtype = precision.dtype
         self._table_dtype, self._kept_dtype = precision.table_dtype, precision.kept_dtype
         if config.rounds_scale:
-            rounded = torch.tensor(config.embedding_scale, dtype=self._kept_dtype).item()
-            self._config = replace(config, embedding_scale=rounded)
+            self._config = replace(config, embedding_scale=self._rounded(config.embedding_scale))
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
         self._card = None if config.gemma4 is not None else card_kernels.find(device, config.head_dim)
@@ -128,6 +127,10 @@ class NetworkLoader:
             max(blocks.keys for blocks in found),
             all(blocks.is_exact for blocks in found),
         )
+
+    def _rounded(self, scale: float) -> float:
+        """As the dtype of the weights holds it."""
+        return torch.tensor(scale, dtype=self._kept_dtype).item()
 
     def _check_width(self, widest: int) -> None:
         if self._is_quantised and widest > MOST_WIDTH:
@@ -206,7 +209,7 @@ class NetworkLoader:
         weight = self._wide("model.per_layer_projection_norm.weight")
         # What is normed would be divided by the root of this before.
         norm = RMSNorm(weight, config.rms_norm_eps * config.hidden_size, dtype=self._dtype)
-        scale = torch.tensor(gemma4.layer_input**0.5, dtype=self._kept_dtype).item()
+        scale = self._rounded(math.sqrt(gemma4.layer_input))
         projection = self._fused("model.", ("per_layer_model_projection",), has_bias=False)
         return LayerInputs(self._checkpoint.file_rows(LAYER_TABLE), scale, projection, norm)
 
