@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from llama_gui.engine import Engine, native_library
+from llama_gui.engine import Engine, device, int8_linear, native_library, native_linear
 from llama_gui.engine.native_kernels import NativeKernels
 from tests.engine.this_machine import register_widths
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
@@ -66,6 +66,13 @@ def load(
     yield load
     for engine in engines:
         engine.close()
+
+
+@pytest.fixture
+def without_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a CPU without AMX: weights are multiplied as they are stored, and whole layers go through our kernels."""
+    for module in (device, int8_linear, native_linear):
+        monkeypatch.setattr(module, "has_tiles", lambda: False)
 
 
 @pytest.fixture(scope="module", params=register_widths())

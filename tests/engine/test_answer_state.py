@@ -294,7 +294,7 @@ def test_a_state_of_a_later_version():
 
 def test_how_an_answer_ends_and_is_shown_goes_along(load):
     engine = load()
-    free, _ = run(engine, REQUEST)
+    free, _ = run(engine, replace(REQUEST, min_tokens=0, ignore_eos=True))
     stop = next(o.token_id for o in free[12:] if o.token_id not in [p.token_id for p in free[:12]])
     shown = {"include_stop_str_in_output": True, "skip_special_tokens": False, "ignore_eos": True}
     sampling = replace(REQUEST.sampling, bad_words=["never said"])

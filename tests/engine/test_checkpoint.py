@@ -232,7 +232,9 @@ def test_a_model_in_memory_needs_its_file_no_more(tmp_path, shape, dtype, stored
         pytest.skip(str(error))
 
     def logits() -> torch.Tensor:
-        slot = KVCache(network.config, network.dtype, torch.device("cpu"), 2**24).acquire("a", [0] * 9)
+        cache = KVCache(network.config, network.dtype, torch.device("cpu"), 2**24)
+        slot = cache.acquire("a", [0] * 9)
+        cache.ensure_capacity(slot, 9)
         return network.forward([Segment(slot, list(range(5, 14)), 9, is_prompt=True)])
 
     want = logits()

@@ -454,8 +454,7 @@ def test_a_mixed_file_is_run_as_it_is(
     assert error < 0.4 * errors["int4"]
 
 
-def test_its_network_and_its_memory(kernels: NativeKernels, mixed: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
+def test_its_network_and_its_memory(kernels: NativeKernels, mixed: Path, without_tiles: None):
     network = load_model(mixed, device="cpu", threads=1).network
     assert {type(block.attention.qkv) for block in network.blocks} == {StackedLinear}  # values are finer
     assert {type(linear) for linear in network.linears} == {StackedLinear, NativeBlocksLinear}
