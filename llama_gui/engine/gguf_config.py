@@ -14,6 +14,7 @@ from llama_gui.engine.expert_config import GGUF_NAMES, GGUF_SHARED, ExpertConfig
 from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import AGAIN, Fields, brief_list, shown
 from llama_gui.engine.gguf_file import StoredTensor
+from llama_gui.engine.gguf_gemma4 import read_gemma4_fields
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
 from llama_gui.engine.gguf_weights import read_numbers
 from llama_gui.engine.pooling import gguf_embeds
@@ -39,6 +40,7 @@ ARCHITECTURES = {
     "phi3": "Phi3ForCausalLM",
     "gemma2": "Gemma2ForCausalLM",
     "gemma3": "Gemma3ForCausalLM",
+    "gemma4": "Gemma4ForCausalLM",
     "mistral3": "Ministral3ForCausalLM",
     "olmo2": "Olmo2ForCausalLM",
     "olmoe": "OlmoeForCausalLM",
@@ -101,7 +103,6 @@ class GgufConfig:
 
     def __init__(self, path: Path, metadata: Mapping[str, Any], tensors: Mapping[str, StoredTensor]) -> None:
         self._path = path
-        self._fields = Fields(metadata, path)
         self._tensors = tensors
         name = metadata.get("general.architecture")
         if not isinstance(name, str) or name not in ARCHITECTURES:
@@ -110,6 +111,11 @@ class GgufConfig:
                 "Choose another model."
             )
         self._prefix = f"{name}."
+        self._fields = Fields(metadata, path)
+        self._besides: Mapping[str, Any] = {}
+        if name == "gemma4" and tensors:
+            found = read_gemma4_fields(self._fields, tensors)
+            self._fields, self._besides = Fields(found.windowed, path), found.besides
         self._architecture = self._relative(name) or ARCHITECTURES[name]
         self._family = FAMILIES[self._architecture]
 
@@ -128,7 +134,7 @@ class GgufConfig:
             experts=config.experts and replace(config.experts, names=self._expert_names(config.experts)),
             norm_shift=0.0,  # what Gemma adds to the weights of norms is in the file
         )
-        divisors = self._tensors.get(ROPE_DIVISORS)
+        divisors = None if self._family.is_gemma4 else self._tensors.get(ROPE_DIVISORS)
         return config if divisors is None else replace(config, rope=self._divided(divisors, config))
 
     def _expert_names(self, experts: ExpertConfig) -> ExpertNames:
@@ -176,10 +182,13 @@ class GgufConfig:
             **self._multipliers(heads["head_dim"]),
             **(self._gemma(layers, hidden) if self._family.is_gemma else self._olmo3() if self._slides else {}),
             **(self._experts() if self._family.experts is not None else {}),
+            **self._besides,
         }
 
     def _gemma(self, layers: int, hidden: int) -> dict[str, Any]:
         """What files of Gemma leave to who reads them."""
+        if self._family.is_gemma4:
+            return {name: self._get(name) for name in CAPS if self._get(name) is not None}
         width, heads = self._integer("attention.key_length"), self._integer("attention.head_count")
         scalar = hidden // heads if layers == _GEMMA_27B[self._prefix] else width
         if self._family.has_caps:

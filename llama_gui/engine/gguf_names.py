@@ -26,6 +26,10 @@ _PARTS = {
     "ffn_down_shexp": "mlp.shared_expert.down_proj",
     "ffn_gate_inp_shexp": "mlp.shared_expert_gate",
     "exp_probs_b": "mlp.correction",
+    "inp_gate": "per_layer_input_gate",
+    "proj": "per_layer_projection",
+    "post_norm": "post_per_layer_input_norm",
+    "layer_output_scale": "layer_scalar",
 }
 _FUSED = {"ffn_up": "mlp.gate_up_proj"}
 """Of files whose layers have no gate by itself."""
@@ -39,7 +43,12 @@ _WHOLE = {
     "token_embd.weight": "model.embed_tokens.weight",
     "output_norm.weight": "model.norm.weight",
     "output.weight": "lm_head.weight",
+    "per_layer_token_embd.weight": "model.embed_tokens_per_layer.weight",
+    "per_layer_model_proj.weight": "model.per_layer_model_projection.weight",
+    "per_layer_proj_norm.weight": "model.per_layer_projection_norm.weight",
 }
+_SCALAR = "layer_scalar"
+"""The only weight that the engine knows by a name without ".weight"."""
 _STORED_PARTS = {name: stored for parts in (_PARTS, _FUSED) for stored, name in parts.items()}
 _STORED_POST_NORMED = _STORED_PARTS | {name: stored for stored, name in _POST_NORMED.items()}
 _STORED_WHOLE = {name: stored for stored, name in _WHOLE.items()}
@@ -65,13 +74,14 @@ def engine_name(stored: str, *, fused: bool = False, post_normed: bool = False) 
     match = _STORED.fullmatch(stored)
     parts = {**_PARTS, **(_FUSED if fused else {}), **(_POST_NORMED if post_normed else {})}
     if match and match[2] in parts:
-        return f"model.layers.{match[1]}.{parts[match[2]]}.{match[3]}"
+        name = f"model.layers.{match[1]}.{parts[match[2]]}"
+        return name if name.endswith(_SCALAR) else f"{name}.{match[3]}"
     return _WHOLE.get(stored, stored)
 
 
 def stored_name(name: str, *, post_normed: bool = False) -> str:
     """What a file calls the engine's weight `name`; see `engine_name`."""
-    match = _OURS.fullmatch(name)
+    match = _OURS.fullmatch(f"{name}.weight" if name.endswith(_SCALAR) else name)
     parts = _STORED_POST_NORMED if post_normed else _STORED_PARTS
     if match and match[2] in parts:
         return f"blk.{match[1]}.{parts[match[2]]}.{match[3]}"

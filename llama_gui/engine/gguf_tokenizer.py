@@ -17,6 +17,10 @@ _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED = 1, 2, 3, 4
 _NAMED = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
 _CONTROLS = ("bos", "eos", "eot", "eom", "padding")
 _END_OF_TEXT = "<|endoftext|>"
+_GEMMA4_MARKS = frozenset(
+    {"<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", "<|tool_response>", "<tool_response|>", '<|"|>'}
+)
+"""Control tokens that the converter calls words, for llama.cpp to write them."""
 _PHI3_LEAVES = ("<unk>", "<s>", "<|endoftext|>")
 _VERSION_LINE = "#version"
 _MOST_SPLITS = 2**28
@@ -53,11 +57,12 @@ class _Vocabulary:
     def tokenizer(self) -> dict[str, Any]:
         """As in a tokenizer.json."""
         kind = self._get("model")
-        makers = {"gpt2": self._byte_level, "llama": self._sentencepiece}
+        makers = {"gpt2": self._byte_level, "llama": self._sentencepiece, "gemma4": self._sentencepiece}
         if isinstance(kind, str) and kind in makers:
             return makers[kind]()
         raise UnsupportedModelError(
-            f"{self._path}: the tokenizer {shown(kind)} is not supported. Supported: gpt2, llama. Choose another model."
+            f"{self._path}: the tokenizer {shown(kind)} is not supported. Supported: {', '.join(makers)}. "
+            "Choose another model."
         )
 
     # --- the two kinds
@@ -79,7 +84,7 @@ class _Vocabulary:
         }
 
     def _sentencepiece(self) -> dict[str, Any]:
-        prefix = self._flag("add_space_prefix", True)
+        prefix = self._flag("add_space_prefix", not self._is_gemma4)
         spaces = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
         written = [
             {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
@@ -128,11 +133,17 @@ class _Vocabulary:
         for token, token_id in self._vocab.items():
             kind = int(self._kinds[token_id])
             special = kind in (_CONTROL, _UNKNOWN) or token_id in controls
-            if special or kind == _USER_DEFINED:
+            special |= self._is_gemma4 and token in _GEMMA4_MARKS
+            if special or kind == _USER_DEFINED or (self._is_gemma4 and not token.strip("\n")):
                 flags = dict.fromkeys(("single_word", "lstrip", "normalized"), False)
                 strips = special and self._strips_behind and token not in _PHI3_LEAVES
                 added.append({"id": token_id, "content": token, **flags, "rstrip": strips, "special": special})
         return added
+
+    @property
+    def _is_gemma4(self) -> bool:
+        """Whose lines are cut where they end: several empty ones are one token, for which there are no merges."""
+        return self._get("model") == "gemma4"
 
     @property
     def _strips_behind(self) -> bool:

@@ -20,6 +20,7 @@ from llama_gui.vocabulary.checks import token_id_tuple
 
 CHAT_ENDERS = (
     "<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "</s>", "<end_of_turn>",
+    "<turn|>", "<|tool_response>",
 )  # fmt: skip
 """Control tokens that end an answer in some family, even if the model's configuration does not list them."""
 

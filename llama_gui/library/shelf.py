@@ -32,7 +32,7 @@ CheckGguf = Callable[[Path], None]
 """Raises `BrokenModelError` for a file that is not all there."""
 GGUF_ARCHITECTURES = (
     "llama", "mistral3", "qwen2", "qwen3", "qwen2vl", "qwen3vl", "qwen3vlmoe", "smollm3", "granite", "qwen3moe",
-    "granitemoe", "phi3", "gemma2", "gemma3",
+    "granitemoe", "phi3", "gemma2", "gemma3", "gemma4",
     "gpt-oss", "olmo2", "olmoe", "seed_oss", "exaone4", "ernie4_5", "glm4", "chatglm", "hunyuan-dense",
     "minicpm", "qwen2moe", "ernie4_5-moe", "arcee",
 )  # fmt: skip

@@ -5257,6 +5257,30 @@
         <translation>{0}: enable_moe_block wird nicht unterstützt: Von Gemma 4 laufen die Modelle ohne Experten. Nimm E2B, E4B oder 31B.</translation>
     </message>
     <message>
+        <source>a list of {0} whole numbers above 0, one for each layer</source>
+        <translation>eine Liste von {0} ganzen Zahlen über 0, eine je Schicht</translation>
+    </message>
+    <message>
+        <source>{0}, as wide as its keys are</source>
+        <translation>{0}, so breit wie die Schlüssel</translation>
+    </message>
+    <message>
+        <source>{0}: gemma4.expert_count is not supported: of Gemma 4 the models without experts run. Choose E2B, E4B or 31B.</source>
+        <translation>{0}: gemma4.expert_count wird nicht unterstützt: Von Gemma 4 laufen die Modelle ohne Experten. Nimm E2B, E4B oder 31B.</translation>
+    </message>
+    <message>
+        <source>{0}: gemma4.rope.scaling.type is not supported. Choose another model.</source>
+        <translation>{0}: gemma4.rope.scaling.type wird nicht unterstützt. Nimm ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: gemma4.{1} is not the same for all layers of a kind, which is not supported. Choose another model.</source>
+        <translation>{0}: gemma4.{1} ist nicht für alle Schichten einer Art gleich. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: rope_freqs.weight does not say which of the {1} pairs of a head are turned. Download the file again.</source>
+        <translation>{0}: rope_freqs.weight sagt nicht, welche der {1} Paare eines Kopfes gedreht werden. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
         <source>{0}: per_layer_config has layers that differ in another way than those of Gemma 4, which is not supported. Choose another model.</source>
         <translation>{0}: In per_layer_config sind Schichten auf andere Art verschieden als bei Gemma 4. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
     </message>
@@ -5477,8 +5501,8 @@
         <translation>{0}: Der Vor-Tokenizer {1} wird nicht unterstützt. Unterstützt: {2}. Wähle ein anderes Modell.</translation>
     </message>
     <message>
-        <source>{0}: the tokenizer {1} is not supported. Supported: gpt2, llama. Choose another model.</source>
-        <translation>{0}: Der Tokenizer {1} wird nicht unterstützt. Unterstützt: gpt2, llama. Wähle ein anderes Modell.</translation>
+        <source>{0}: the tokenizer {1} is not supported. Supported: {2}. Choose another model.</source>
+        <translation>{0}: Der Tokenizer {1} wird nicht unterstützt. Unterstützt: {2}. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>{0}: the tokens are far too long for their kind. Download the file again.</source>

@@ -101,19 +101,25 @@ def compare_families(python: str) -> None:
 
     from llama_gui.engine import Engine
     from tests.fakes.gguf_files import write_gguf
-    from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, write_tiny_llama
+    from tests.fakes.tiny_llama import CPU_SHAPES, FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, write_tiny_llama
+    from tests.fakes.tiny_tokenizers import gemma4_tokenizer
 
     texts = random_texts(TEXTS, 20, 2)
     ids = torch.randint(6, 250, (PROMPT,), generator=torch.Generator().manual_seed(1)).tolist()
-    # llama.cpp lets no window slide in these families, so theirs are longer than the prompt.
+    # llama.cpp lets no window slide in some families, so theirs are longer than the prompt.
     whole = {
         "mistral": {"sliding_window": 500},
         "phi3": {"sliding_window": 500},
         "qwen2": {"use_sliding_window": False},
         "exaone4": {"sliding_window": None, "layer_types": 5 * ["full_attention"]},
+        # Of Gemma 4 it knows E2B and E4B: those that borrow do it of the last two that do not.
+        "gemma4": {
+            "vocab_size_per_layer_input": gemma4_tokenizer().get_vocab_size(),
+            "layer_types": [f"{kind}_attention" for kind in (*2 * ("sliding", "full"), *2 * ("sliding",), "full")],
+        },
     }
     print("| family | largest difference of logits | of | texts with the same tokens |\n| --- | --- | --- | --- |")
-    for shape in (*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES):
+    for shape in (*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES, *CPU_SHAPES):
         with tempfile.TemporaryDirectory() as scratch:
             folder = write_tiny_llama(Path(scratch, "model"), shape, **whole.get(shape, {}))
             # Of OLMo 3 llama.cpp counts the attention factor twice: see `GgufConfig`.

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from llama_gui.__main__ import main
-from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams, gguf_weights, load_plan, native_library
+from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams, gguf_weights, native_library
 from llama_gui.engine.config import load_config
 from llama_gui.engine.gguf import GgufModel
 from llama_gui.engine.load_plan import plan_load
@@ -23,7 +23,7 @@ from tests.fakes.gguf_files import (
     write_parts,
     write_twin,
 )
-from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, Shape, write_tiny_llama
+from tests.fakes.tiny_llama import CPU_SHAPES, FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, Shape, write_tiny_llama
 
 IDS = [1, 5, 90, 17, 200, 3, 64, 65, 66, 250, 8, 9, 100, 101, 7, 12] * 9  # longer than the windows
 RENAMED = {"GraniteMoeHybridForCausalLM": "GraniteForCausalLM"}
@@ -42,7 +42,7 @@ def test_multipliers_are_the_same_numbers(tiny_folder, tmp_path, shape: Shape):
         assert getattr(ours, name) == getattr(theirs, name)
 
 
-@pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES])
+@pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES, *CPU_SHAPES])
 def test_the_same_logits_to_the_bit(tiny_folder, load, tmp_path, shape: Shape):
     file = write_gguf(tiny_folder(shape), tmp_path / "tiny.gguf")
     ours, theirs = load(folder=file), load(shape)
@@ -120,9 +120,8 @@ def quantised_pair(tmp_path_factory):
         *itertools.product(("bfloat16",), ("Q8_0", "Q4_K", "Q5_1")),
     ],
 )
-def test_quantised_weights_are_those_of_the_package(quantised_pair, load, monkeypatch, kind, dtype):
+def test_quantised_weights_are_those_of_the_package(quantised_pair, load, without_tiles, kind, dtype):
     file, twin = quantised_pair(kind)
-    monkeypatch.setattr(load_plan, "is_faster_written_out", lambda kernels: False)
     ours = load(folder=file, dtype=dtype)
     logits = ours.logits(IDS)
     same = load(folder=twin, dtype=dtype).logits(IDS)
@@ -349,7 +348,10 @@ def test_a_name_that_cannot_be_a_part(tmp_path, name):
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({"general.architecture": "gemma4"}, "the architecture 'gemma4' is not supported. Supported: llama, qwen2"),
+        (
+            {"general.architecture": "deepseek2"},
+            "the architecture 'deepseek2' is not supported. Supported: llama, qwen2",
+        ),
         ({"llama.expert_gating_func": 2}, "llama.expert_gating_func is 2, which is not supported"),
         ({"llama.rope.dimension_count": 4}, "llama.rope.dimension_count is 4 beside heads of 8"),
         ({"llama.attention.head_count_kv": [1, 1, 2]}, "llama.attention.head_count_kv is not the same for all layers"),

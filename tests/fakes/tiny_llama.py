@@ -15,12 +15,14 @@ from llama_gui.engine.config import load_config
 from llama_gui.engine.weight_shapes import weight_shapes
 from tests.fakes.tiny_tokenizers import (
     GEMMA2_TEMPLATE,
+    GEMMA4_TEMPLATE,
     GEMMA_TEMPLATE,
     HARMONY_TEMPLATE,
     LLAMA3_TEMPLATE,
     MAGISTRAL_TEMPLATE,
     ZEPHYR_TEMPLATE,
     byte_level_tokenizer,
+    gemma4_tokenizer,
     gemma_tokenizer,
     harmony_tokenizer,
     magistral_tokenizer,
@@ -42,8 +44,8 @@ FAMILY_SHAPES: tuple[Shape, ...] = (
     "qwen2-moe", "ernie-moe", "arcee",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
-FOLDER_SHAPES: tuple[Shape, ...] = ("gemma4", "gemma4-31b")
-"""Relatives that are read from folders only, on the CPU."""
+CPU_SHAPES: tuple[Shape, ...] = ("gemma4", "gemma4-31b")
+"""Relatives that run on the CPU only."""
 STRANGE_SHAPES: tuple[Shape, ...] = ("minicpm",)
 """Relatives that transformers does not have."""
 
@@ -234,7 +236,9 @@ def write_tiny_llama(
     The head's rows of control tokens are zero, so that a greedy answer does not end by chance.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if shape in ("gemma2", "gemma3", "gemma4", "gemma4-31b"):
+    if shape in CPU_SHAPES:
+        tokenizer, bos, eos, template = gemma4_tokenizer(), "<bos>", "<turn|>", GEMMA4_TEMPLATE
+    elif shape in ("gemma2", "gemma3"):
         template = GEMMA2_TEMPLATE if shape == "gemma2" else GEMMA_TEMPLATE
         tokenizer, bos, eos = gemma_tokenizer(), "<bos>", "<eos>"
     elif shape == "gpt-oss":

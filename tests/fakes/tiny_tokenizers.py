@@ -27,6 +27,12 @@ ZEPHYR_TEMPLATE = (
 """As TinyLlama has it: no beginning token."""
 
 GEMMA2_TEMPLATE = (Path(__file__).parent / "chat_templates" / "gemma2.jinja").read_text(encoding="utf-8")
+GEMMA4_TEMPLATE = (Path(__file__).parent / "chat_templates" / "gemma4.jinja").read_text(encoding="utf-8")
+"""Of our own making; the variables, turns and marks are those of Gemma 4's."""
+GEMMA4_SPECIALS = (
+    "<|think|>", "<|channel>", "<channel|>", "<|tool>", "<tool|>", "<|tool_call>", "<tool_call|>", "<|tool_response>",
+    "<tool_response|>", '<|"|>',
+)  # fmt: skip
 GEMMA_TEMPLATE = (Path(__file__).parent / "chat_templates" / "gemma3.jinja").read_text(encoding="utf-8")
 
 CORPUS = [
@@ -110,12 +116,17 @@ def sentencepiece_tokenizer() -> tokenizers.Tokenizer:
     return tokenizer
 
 
-def gemma_tokenizer(*more: str) -> tokenizers.Tokenizer:
+def gemma4_tokenizer() -> tokenizers.Tokenizer:
+    """As Gemma 4: turns have other marks, and there are more for thoughts, tools and texts within calls."""
+    return gemma_tokenizer(*GEMMA4_SPECIALS, turns=("<|turn>", "<turn|>"))
+
+
+def gemma_tokenizer(*more: str, turns: tuple[str, str] = ("<start_of_turn>", "<end_of_turn>")) -> tokenizers.Tokenizer:
     """As Gemma 3: nothing in front of a text, a token for blanks beside one another, and tokens for turns.
 
     `more`: further control tokens.
     """
-    specials = ["<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>", *more]
+    specials = ["<pad>", "<eos>", "<bos>", "<unk>", *turns, *more]
     vocab = {text: number for number, text in enumerate([*specials, "\n\n", "▁▁", "▁▁▁", "\n"])}
     vocab |= {f"<0x{byte:02X}>": len(vocab) + byte for byte in range(256)}
     trained = json.loads(sentencepiece_tokenizer().to_str())["model"]

@@ -97,7 +97,7 @@ def test_of_theirs_the_files_count_that_we_run(tmp_path: Path):
     theirs = tmp_path / ".lmstudio" / "models"
     make_gguf(theirs / "org" / "Llama-GGUF" / "Llama-Q4_K_M.gguf", architecture="llama")
     make_gguf(theirs / "org" / "Llama-GGUF" / "mmproj-f16.gguf", architecture="clip")
-    make_gguf(theirs / "org" / "Gemma-GGUF" / "Gemma-Q4_K_M.gguf", architecture="gemma4")
+    make_gguf(theirs / "org" / "Deep-GGUF" / "Deep-Q4_K_M.gguf", architecture="deepseek2")
     make_gguf(theirs / "org" / "Qwen-GGUF" / "model.gguf", architecture="qwen3")
     make_model(theirs / "org" / "mlx")
     (theirs / "org" / "broken.gguf").write_bytes(b"nothing")

@@ -287,8 +287,8 @@ def test_models_are_found_below_their_owners(tmp_path: Path):
 
 def test_what_reads_pictures_is_no_model_of_its_own(tmp_path: Path):
     file = make_gguf(tmp_path / "mmproj.gguf", architecture="clip")
-    make_gguf(tmp_path / "gemma.gguf", architecture="gemma4")  # it can be chosen, and is refused by name
-    assert [entry.name for entry in shelf.scan([tmp_path], tmp_path / "none")] == ["gemma"]
+    make_gguf(tmp_path / "deepseek.gguf", architecture="deepseek2")  # it can be chosen, and is refused by name
+    assert [entry.name for entry in shelf.scan([tmp_path], tmp_path / "none")] == ["deepseek"]
     with pytest.raises(BrokenModelError, match="reads pictures"):
         shelf.describe(file)
 
