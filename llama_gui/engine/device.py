@@ -140,8 +140,8 @@ def resolve_precision(
 ) -> Precision:
     """What `name` ("auto" or one of `DTYPES`) stands for on `device`.
 
-    "auto" on CPU is bfloat16. If `has_kernels`, only the weights are held in it and activations are float32, except on
-    CPUs with AMX. Without kernels all is float32 where the CPU does not multiply bfloat16 natively, because emulation
+    "auto" on CPU is bfloat16. If `has_kernels`, only the weights are held in it and activations are float32, except
+    where `only_torch_has_tiles`. Without kernels all is float32 where the CPU does not multiply bfloat16 natively, because emulation
     is slower. A model whose file is quantised (`stored`) gets about as many bits, if `has_kernels`; its blocks stay as
     they are, if it `keeps_blocks`.
 
@@ -162,7 +162,7 @@ def resolve_precision(
         raise UnsupportedModelError(f"dtype {name} runs on {where} only. Use auto.")
     if has_card:
         return Precision(_best_dtype(device), quantised=name, keeps_levels=stored == name)
-    dtype = torch.float32 if has_kernels and not has_tiles() else _best_dtype(device)
+    dtype = torch.float32 if has_kernels and not only_torch_has_tiles() else _best_dtype(device)
     return Precision(dtype, quantised=name, as_stored=has_kernels and keeps_blocks and stored == name)
 
 
@@ -179,7 +179,7 @@ def has_card_kernels(device: torch.device) -> bool:
 def _plain_precision(name: str, device: torch.device, has_kernels: bool) -> Precision:
     if not has_kernels:
         return Precision(_TORCH_DTYPES.get(name) or _best_dtype(device))
-    is_native = {"float32": True, "float16": _has_native_float16()}.get(name, has_tiles())
+    is_native = {"float32": True, "float16": _has_native_float16()}.get(name, only_torch_has_tiles())
     dtype = _TORCH_DTYPES.get(name, torch.bfloat16)
     return Precision(dtype) if is_native else Precision(torch.float32, held=dtype)
 
@@ -242,9 +242,9 @@ def has_native_bfloat16() -> bool:
     return any(getattr(torch.cpu, probe, lambda: False)() for probe in probes)
 
 
-def has_tiles() -> bool:
-    """Whether the CPU has AMX, with which torch multiplies many rows faster than anything else does."""
-    return getattr(torch.cpu, "_is_amx_tile_supported", lambda: False)()
+def only_torch_has_tiles() -> bool:
+    """Whether the CPU has AMX, with which torch multiplies many rows, and our own kernels do not: they do on Linux."""
+    return sys.platform != "linux" and getattr(torch.cpu, "_is_amx_tile_supported", lambda: False)()
 
 
 def _has_native_float16() -> bool:

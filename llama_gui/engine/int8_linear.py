@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.apart import try_apart
-from llama_gui.engine.device import byte_count, has_tiles
+from llama_gui.engine.device import byte_count, only_torch_has_tiles
 from llama_gui.engine.quantised_linear import QuantisedLinear, adds_exactly, least_seconds, quantise_rows
 from llama_gui.errors import UnsupportedModelError
 
@@ -133,8 +133,8 @@ def works() -> bool:
 
 
 def is_preferred() -> bool:
-    """Whether torch's kernel is faster than our own, and exact: on CPUs with AMX."""
-    return has_tiles() and try_apart(works)
+    """Whether torch's kernel is faster than our own, and exact: with AMX, where ours do not use it."""
+    return only_torch_has_tiles() and try_apart(works)
 
 
 def probe() -> None:

@@ -1,8 +1,9 @@
 """Our own matrix products, compiled from `native/kernels.c` when the package is installed.
 
-They are for x86-64 CPUs without AMX, for which torch has nothing as fast. Without AVX-512 torch's int8 products repack
-the weight in every call or saturate, half precision is emulated, and the int4 product reaches a quarter of the memory's
-bandwidth; with AVX-512 and VNNI torch's products take twice as long as ours to read a weight (measured on Zen 5).
+They are for x86-64 CPUs, for which torch has nothing as fast. Without AVX-512 torch's int8 products repack the weight in
+every call or saturate, half precision is emulated, and the int4 product reaches a quarter of the memory's bandwidth;
+with AVX-512 and VNNI torch's products take twice as long as ours to read a weight (measured on Zen 5), and with AMX
+three times as long (measured on a Xeon 6).
 `native_library` loads them.
 
 OpenMP's threads are torch's own: both libraries use the same libgomp, so `torch.set_num_threads` counts for both.
@@ -51,8 +52,8 @@ DEQUANTISED_KINDS = ("Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q5_K", "Q6_K", "Q2_K", "Q3
 
 _KINDS = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
 _CACHE_KINDS = {**_KINDS, torch.int8: 3}
-_MOST = 2
-"""Of `llama_gui_use`: whatever this CPU can."""
+_MOST, _WITHOUT_TILES = 3, 2
+"""Of `llama_gui_use`: whatever this CPU can, and that but for AMX."""
 
 _POINTER, _SIZE, _INT = ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int
 
@@ -119,6 +120,11 @@ class NativeKernels:
         """Whether the CPU multiplies bfloat16. If so, rows that meet `CodedPanels` or caches are rounded to it."""
         return self._used & 2 == 2
 
+    @property
+    def has_tiles(self) -> bool:
+        """Whether many rows are multiplied in AMX's registers."""
+        return self._used & 8 == 8
+
     def keeps_blocks(self, dtype: torch.dtype, head_dim: int) -> bool:
         """Whether `attend` keeps 64 tokens among each other, as it multiplies them, in a cache of `dtype`.
 
@@ -137,7 +143,18 @@ class NativeKernels:
 
         `in_fours`: as on CPUs with AVX-VNNI, if this one can.
         """
-        former, self._most = self._most, int(in_fours)
+        with self._limited(int(in_fours)):
+            yield
+
+    @contextmanager
+    def without_tiles(self) -> Iterator[None]:
+        """Within this context use no AMX. For tests and benchmarks."""
+        with self._limited(_WITHOUT_TILES):
+            yield
+
+    @contextmanager
+    def _limited(self, most: int) -> Iterator[None]:
+        former, self._most = self._most, most
         self._used = self._use(self._most)
         try:
             yield

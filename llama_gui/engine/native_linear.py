@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.apart import try_apart
-from llama_gui.engine.device import byte_count, has_tiles
+from llama_gui.engine.device import byte_count, only_torch_has_tiles
 from llama_gui.engine.int4_levels import GROUP
 from llama_gui.engine.int4_panels import OVERHEAD
 from llama_gui.engine.native_kernels import LANES, NativeKernels
@@ -307,10 +307,10 @@ def _coded(weight: WeightRows, kernels: NativeKernels) -> CodedPanels | Tensor:
 def is_faster_written_out(kernels: NativeKernels) -> bool:
     """Whether many rows are multiplied faster by expanding the weight for torch's int8 product.
 
-    It is with AMX only. Elsewhere both are about as fast, so noise would decide, and a wrong yes rules out
+    It is with AMX only, where our own kernels do not use it. Elsewhere both are about as fast, so noise would decide, and a wrong yes rules out
     `NativeLayer`.
     """
-    return has_tiles() and try_apart(lambda: _is_measured_faster(kernels))
+    return only_torch_has_tiles() and try_apart(lambda: _is_measured_faster(kernels))
 
 
 def _is_measured_faster(kernels: NativeKernels) -> bool:

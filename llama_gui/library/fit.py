@@ -4,6 +4,7 @@
 """
 
 import importlib.util
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -82,7 +83,8 @@ class Machine:
     """What there is to fit into. Bytes and bytes per second; `bandwidth` None: not measured.
 
     `free` is of the device's own memory: of the card for "cuda", of the computer otherwise. `has_bfloat16`: the
-    processor multiplies it itself. `has_tiles`: it has AMX, so that torch's kernels of eight bits and more are faster.
+    processor multiplies it itself. `has_tiles`: it has AMX, which our own kernels use on Linux only,
+    so that torch's of eight bits and more are faster.
     `has_kernels`: our own were compiled, and it can run them; of a card: Triton is there. `is_wide`: these have AVX-512
     with VNNI. `card`: one that the engine would take by itself for a model that fits there.
     """
@@ -276,7 +278,7 @@ def machine_here(bandwidth: float | None = None) -> Machine:
         memory.total,
         memory.available,
         has_bfloat16=not flags.isdisjoint(_BFLOAT16_FLAGS),
-        has_tiles=_TILE_FLAG in flags,
+        has_tiles=_TILE_FLAG in flags and sys.platform != "linux",
         is_wide=_WIDE_FLAG in flags,
         has_kernels=flags >= _KERNEL_FLAGS and native_kernels() is not None,
         bandwidth=bandwidth,

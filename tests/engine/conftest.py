@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from llama_gui.engine import Engine, device, int8_linear, native_library, native_linear
+from llama_gui.engine import Engine, native_library
 from llama_gui.engine.native_kernels import NativeKernels
 from tests.engine.this_machine import register_widths
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
@@ -68,18 +68,12 @@ def load(
         engine.close()
 
 
-@pytest.fixture
-def without_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a CPU without AMX: weights are multiplied as they are stored, and whole layers go through our kernels."""
-    for module in (device, int8_linear, native_linear):
-        monkeypatch.setattr(module, "has_tiles", lambda: False)
-
-
 @pytest.fixture(scope="module", params=register_widths())
 def kernels(request: pytest.FixtureRequest) -> Iterator[NativeKernels]:
     """Our own kernels, as this CPU runs them and as older ones do; the test is skipped where there are none."""
     found = native_library.load()
     if found is None:
         pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
-    with nullcontext() if request.param == "wide" else found.narrow(in_fours=request.param == "in fours"):
+    ways = {"tiles": nullcontext, "wide": found.without_tiles, "narrow": found.narrow}
+    with ways.get(request.param, lambda: found.narrow(in_fours=True))():
         yield found

@@ -5,7 +5,7 @@ import torch
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams, model_files, native_library
 from llama_gui.engine.cache_precision import resolve_cache_dtype
-from llama_gui.engine.device import Precision, has_tiles
+from llama_gui.engine.device import Precision, only_torch_has_tiles
 from llama_gui.engine.kv_cache import KEY_BLOCK
 from llama_gui.errors import InvalidRequestError, UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama
@@ -19,7 +19,7 @@ def dtype() -> str:
     """In which our own kernels attend here."""
     if native_library.load() is None:
         pytest.skip("there are no kernels here")
-    return "float32" if has_tiles() else "bfloat16"
+    return "float32" if only_torch_has_tiles() else "bfloat16"
 
 
 def test_what_auto_is(dtype: str):

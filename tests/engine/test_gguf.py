@@ -120,7 +120,7 @@ def quantised_pair(tmp_path_factory):
         *itertools.product(("bfloat16",), ("Q8_0", "Q4_K", "Q5_1")),
     ],
 )
-def test_quantised_weights_are_those_of_the_package(quantised_pair, load, without_tiles, kind, dtype):
+def test_quantised_weights_are_those_of_the_package(quantised_pair, load, kind, dtype):
     file, twin = quantised_pair(kind)
     ours = load(folder=file, dtype=dtype)
     logits = ours.logits(IDS)

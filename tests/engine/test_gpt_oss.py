@@ -65,7 +65,7 @@ def test_what_is_packed_is_read_without_loss(folders, load):
     assert (load(folder=folders["packed"], dtype="float32").logits(IDS) - want).abs().max() < 2e-3
 
 
-def test_what_is_packed_stays_so(folders, load, without_tiles, kernels):
+def test_what_is_packed_stays_so(folders, load, kernels):
     folder, want = folders["packed"], reference(folders["packed"])
     engine = load(folder=folder, dtype="auto")
     assert (engine.info.dtype, engine.info.source) == ("int4", "MXFP4 experts as they are, the rest as int8")

@@ -454,7 +454,7 @@ def test_a_mixed_file_is_run_as_it_is(
     assert error < 0.4 * errors["int4"]
 
 
-def test_its_network_and_its_memory(kernels: NativeKernels, mixed: Path, without_tiles: None):
+def test_its_network_and_its_memory(kernels: NativeKernels, mixed: Path):
     network = load_model(mixed, device="cpu", threads=1).network
     assert {type(block.attention.qkv) for block in network.blocks} == {StackedLinear}  # values are finer
     assert {type(linear) for linear in network.linears} == {StackedLinear, NativeBlocksLinear}

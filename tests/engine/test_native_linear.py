@@ -314,7 +314,7 @@ def test_a_product_of_whole_numbers_that_is_wrong_is_not_used(
 
     monkeypatch.setattr(torch, "_int_mm", broken)
     monkeypatch.setattr(native_linear, "least_seconds", lambda work: float(len([work()]) < 0))
-    monkeypatch.setattr(native_linear, "has_tiles", lambda: True)
+    monkeypatch.setattr(native_linear, "only_torch_has_tiles", lambda: True)
     assert not is_faster_written_out(kernels)
 
 
@@ -328,7 +328,7 @@ def test_what_is_faster_is_used(
     faster: bool,
 ):
     times = iter((2.0, theirs))
-    monkeypatch.setattr(native_linear, "has_tiles", lambda: tiles)
+    monkeypatch.setattr(native_linear, "only_torch_has_tiles", lambda: tiles)
     monkeypatch.setattr(native_linear, "least_seconds", lambda work: next(times))
     assert is_faster_written_out(kernels) == faster
 
@@ -360,8 +360,8 @@ def old_cpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         raise UnsupportedModelError("This CPU does not multiply int8 exactly. Use bfloat16 or auto.")
 
     monkeypatch.setattr(int8_linear, "probe", refuse)
-    monkeypatch.setattr(device_module, "has_tiles", lambda: False)
-    monkeypatch.setattr(int8_linear, "has_tiles", lambda: False)
+    monkeypatch.setattr(device_module, "only_torch_has_tiles", lambda: False)
+    monkeypatch.setattr(int8_linear, "only_torch_has_tiles", lambda: False)
     monkeypatch.setattr(linear_module, "is_faster_written_out", lambda kernels: False)
     monkeypatch.setattr(device_module, "has_native_bfloat16", lambda: False)
     monkeypatch.setattr(device_module, "_has_native_float16", lambda: False)
@@ -570,7 +570,7 @@ def test_a_router_has_the_same_bits_in_calls_of_any_size(kernels: NativeKernels,
 @pytest.mark.parametrize("dtype", ["bfloat16", "int8", "int4"])
 def test_a_mixture_is_cut_as_finely_as_others(tmp_path: Path, kernels: NativeKernels, dtype: str):
     network = load_model(write_tiny_llama(tmp_path, "qwen3-moe"), dtype=dtype).network
-    if device_module.has_tiles():
+    if device_module.only_torch_has_tiles():
         pytest.skip("torch's products take larger tiles here")
     assert network.is_exact
     assert _token_budget(network).tokens(1) == 2 * FINE_TILE

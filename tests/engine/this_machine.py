@@ -1,6 +1,7 @@
 """What this CPU can, asked of the CPU and of torch, not of the code under test: what is broken must not be skipped."""
 
 import functools
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,9 +50,10 @@ def adds_int8() -> bool:
 def keeps_int8(dtype: str) -> bool:
     """Whether keys and values can be in eight bits beside weights of `dtype`: where our own kernels attend.
 
-    Torch's do where the CPU has AMX, but for float32.
+    Torch's do where the CPU has AMX and ours cannot have it, but for float32.
     """
-    return native_library.load() is not None and (dtype == "float32" or not torch.cpu._is_amx_tile_supported())
+    is_torchs = sys.platform != "linux" and torch.cpu._is_amx_tile_supported()
+    return native_library.load() is not None and (dtype == "float32" or not is_torchs)
 
 
 def as_multiplied(kernels: NativeKernels, x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
@@ -97,4 +99,10 @@ def register_widths(*, products: bool = True) -> list[str]:
     found = native_library.load()
     if found is None:
         return ["narrow"]
-    return [*(["wide"] if found.is_wide else []), "narrow", *(["in fours"] if found.adds_fours and products else [])]
+    tiles = ["tiles"] if found.has_tiles and products else []
+    return [
+        *tiles,
+        *(["wide"] if found.is_wide else []),
+        "narrow",
+        *(["in fours"] if found.adds_fours and products else []),
+    ]

@@ -73,13 +73,14 @@ EXPORT int llama_gui_cpu(void) {
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;
     found |= b >> 5 & 1; /* AVX2 */
     if (keeps_wide) found |= (c >> 11 & 1) << 3; /* VNNI */
-    if (keeps_tiles) found |= (d >> 24 & 3) << 6; /* AMX: tiles, and products of eight bits */
+    if (keeps_tiles && d >> 22 & 1) found |= (d >> 24 & 3) << 6; /* AMX: tiles, products of eight bits, and of bfloat16 */
     if (a < 1 || !__get_cpuid_count(7, 1, &a, &b, &c, &d)) return found;
     return found | (a >> 4 & 1) << 4 | (keeps_wide ? (a >> 5 & 1) << 5 : 0); /* VNNI of 256 bits; bfloat16 */
 }
 
 /* How products are computed from now on, as far as the CPU can: in registers of 256 bits, added up in pairs (0) or in fours (1),
- * or in registers of 512 bits (2), but for weights in seven bits. Says how: 1 of few bits are wide, 2 of bfloat16 are, 4 in fours. */
+ * or in registers of 512 bits (2), but for weights in seven bits, or with tiles, too (3). Says how: 1 of few bits are wide, 2 of
+ * bfloat16 are, 4 in fours, 8 in tiles. */
 EXPORT int llama_gui_use(int most) {
     const int found = llama_gui_cpu();
     adding = IN_PAIRS;
@@ -89,12 +90,13 @@ EXPORT int llama_gui_use(int most) {
     if (most >= 1 && adding == IN_PAIRS && found >> 3 & 1) adding = IN_FOURS_512;
     has_wide = most >= 2 && found >> 3 & 1;
     has_wide_halves = has_wide && found >> 5 & 1;
-    return has_wide | has_wide_halves << 1 | (adding != IN_PAIRS) << 2;
+    has_tiles = most >= 3 && has_wide_halves && (found >> 6 & 3) == 3 && may_use_tiles();
+    return has_wide | has_wide_halves << 1 | (adding != IN_PAIRS) << 2 | has_tiles << 3;
 }
 
 /* Whether this CPU has what the rest needs. To be asked first. */
 EXPORT int llama_gui_can_run(void) {
-    llama_gui_use(2);
+    llama_gui_use(3);
     return (llama_gui_cpu() & 7) == 7;
 }
 

@@ -14,6 +14,9 @@ enum { MANY_WIDE = 64 };      /* rows that 512-bit registers multiply at least f
 /* Whether the CPU has AVX-512 with VNNI, and whether it also multiplies bfloat16: asked when the library is loaded. */
 static int has_wide, has_wide_halves;
 
+/* Whether it also has AMX, and the system lets this process use it: see tiles.h. */
+static int has_tiles;
+
 /* How products of bytes are added up in registers of 256 bits: in pairs to sums of 16 bits, as every CPU can that this is for, or
  * in fours to sums of 32 bits, by an instruction that CPUs with AVX-VNNI have in one encoding, and those with AVX-512 and VNNI
  * in another. These have wider registers for most products; all sums are the same whole numbers. */

@@ -172,14 +172,14 @@ static void (*const panel_tiles[2][PANEL_ROWS])(const PanelCall *, __m512i *) = 
 #undef PANEL_TILE
 #undef ALL_TILES
 
-/* A row's sums of a panel, as results of the channels from `channel` on. */
-INLINE_512 void put_panel(const PanelProduct *of, ptrdiff_t row, ptrdiff_t channel, const __m512i *sums) {
+/* A row's sums of a panel, as results of the channels from `channel` on; see MOVED_BY. */
+INLINE_512 void put_panel(const PanelProduct *of, ptrdiff_t row, ptrdiff_t channel, const __m512i *sums, int moved_by) {
     for (int half = 0; half < 2; half++) {
         const ptrdiff_t c = channel + half * (PANEL / 2), left = of->to.channels - c;
         __m512 found = _mm512_castsi512_ps(sums[half]);
         if (!of->has_codes) {
-            const __m512i moved = _mm512_set1_epi32((int32_t)((uint32_t)of->x_totals[row] * MOVED_BY));
-            found = _mm512_cvtepi32_ps(_mm512_sub_epi32(sums[half], moved));
+            const uint32_t moved = moved_by ? (uint32_t)of->x_totals[row] * (uint32_t)moved_by : 0;
+            found = _mm512_cvtepi32_ps(_mm512_sub_epi32(sums[half], _mm512_set1_epi32((int32_t)moved)));
         }
         put_eight(&of->to, row, c, left, _mm512_castps512_ps256(found));
         put_eight(&of->to, row, c + 8, left - 8, _mm512_extractf32x8_ps(found, 1));
@@ -230,11 +230,17 @@ static IN_512 void multiply_panel(const PanelProduct *of, Share rows, ptrdiff_t 
             panel_tiles[of->has_codes][tile.rows - 1](&call, sums + 2 * (tile.row - rows.begin));
         }
     }
-    for (ptrdiff_t r = rows.begin; r < rows.end; r++) put_panel(of, r, channel, sums + 2 * (r - rows.begin));
+    for (ptrdiff_t r = rows.begin; r < rows.end; r++) put_panel(of, r, channel, sums + 2 * (r - rows.begin), MOVED_BY);
 }
+
+#include "tiles.h"
 
 /* For all threads of a team. */
 static void panels_in_team(const PanelProduct *of, ptrdiff_t rows) {
+    if (is_tiled(of, rows)) {
+        tiles_in_team(of, rows);
+        return;
+    }
     for (ptrdiff_t row = 0; row < rows; row += PANEL_STRETCH) {
         const Share stretch = {row, row + PANEL_STRETCH < rows ? row + PANEL_STRETCH : rows};
 #pragma omp for schedule(guided) nowait
@@ -254,9 +260,9 @@ static PanelProduct wide_coded_product(const uint16_t *x, ptrdiff_t stride, ptrd
 
 /* --- four bits, expanded to eight for enough rows to be worth it: the sums are the same */
 
-enum { WRITTEN_OUT_FOR = 32 }; /* rows, at least */
+enum { WRITTEN_OUT_FOR = 32, TILED_OUT_FOR = 12 }; /* rows, at least */
 
-INLINE int is_written_out(ptrdiff_t rows) { return has_wide && rows >= WRITTEN_OUT_FOR; }
+INLINE int is_written_out(ptrdiff_t rows) { return has_wide && rows >= (has_tiles ? TILED_OUT_FOR : WRITTEN_OUT_FOR); }
 
 /* Two blocks of channels and a group of each pair, from `levels` (in the lower bits of each byte) to values of eight bits. */
 INLINE_512 __m512i int4_values(__m512i levels, __m512i steps, __m512i lows) {
