@@ -141,9 +141,9 @@ def resolve_precision(
     """What `name` ("auto" or one of `DTYPES`) stands for on `device`.
 
     "auto" on CPU is bfloat16. If `has_kernels`, only the weights are held in it and activations are float32, except
-    where `only_torch_has_tiles`. Without kernels all is float32 where the CPU does not multiply bfloat16 natively, because emulation
-    is slower. A model whose file is quantised (`stored`) gets about as many bits, if `has_kernels`; its blocks stay as
-    they are, if it `keeps_blocks`.
+    where `only_torch_has_tiles`. Without kernels all is float32 where the CPU does not multiply bfloat16 natively,
+    because emulation is slower. A model whose file is quantised (`stored`) gets about as many bits, if `has_kernels`;
+    its blocks stay as they are, if it `keeps_blocks`.
 
     Raises:
         InvalidRequestError: it is not known.

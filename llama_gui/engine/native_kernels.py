@@ -1,7 +1,7 @@
 """Our own matrix products, compiled from `native/kernels.c` when the package is installed.
 
-They are for x86-64 CPUs, for which torch has nothing as fast. Without AVX-512 torch's int8 products repack the weight in
-every call or saturate, half precision is emulated, and the int4 product reaches a quarter of the memory's bandwidth;
+They are for x86-64 CPUs, for which torch has nothing as fast. Without AVX-512 torch's int8 products repack the weight
+in every call or saturate, half precision is emulated, and the int4 product reaches a quarter of the memory's bandwidth;
 with AVX-512 and VNNI torch's products take twice as long as ours to read a weight (measured on Zen 5), and with AMX
 three times as long (measured on a Xeon 6).
 `native_library` loads them.

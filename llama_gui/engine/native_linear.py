@@ -307,8 +307,8 @@ def _coded(weight: WeightRows, kernels: NativeKernels) -> CodedPanels | Tensor:
 def is_faster_written_out(kernels: NativeKernels) -> bool:
     """Whether many rows are multiplied faster by expanding the weight for torch's int8 product.
 
-    It is with AMX only, where our own kernels do not use it. Elsewhere both are about as fast, so noise would decide, and a wrong yes rules out
-    `NativeLayer`.
+    It is with AMX only, where our own kernels do not use it. Elsewhere both are about as fast, so noise would decide,
+    and a wrong yes rules out `NativeLayer`.
     """
     return only_torch_has_tiles() and try_apart(lambda: _is_measured_faster(kernels))
 

@@ -31,7 +31,7 @@ from llama_gui.engine.scheduler import FINE_TILE
 from llama_gui.engine.token_table import BlocksTable
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.errors import BrokenModelError
-from tests.fakes.gguf_files import write_gguf, write_twin
+from tests.fakes.gguf_files import random_blocks, write_gguf, write_twin
 from tests.fakes.tiny_llama import write_tiny_llama
 
 MANY = 300
@@ -590,3 +590,19 @@ def test_a_factor_that_is_no_number_is_found(
         file.write(np.array([np.inf], np.float16).tobytes())
     with pytest.raises(BrokenModelError, match=rf"{word}.*holds numbers that are not finite"):
         load_model(mixed, device="cpu", threads=1)
+
+
+@pytest.mark.parametrize("kind", ["Q4_K", "Q5_K", "Q6_K", "IQ4_XS"])
+@pytest.mark.parametrize("out", [16, 40, 57])
+def test_tiles_have_the_bits_of_other_registers(kernels: NativeKernels, kind: str, out: int):
+    if not kernels.has_tiles:
+        pytest.skip("this CPU has no AMX, or it is not to be used")
+    width, generator = 3 * 256, torch.Generator().manual_seed(out)
+    packed = BlocksPacked.empty(kind, out, width)
+    blocks = torch.from_numpy(random_blocks((out, width), kind, np.random.default_rng(out)))
+    kernels.place_blocks(blocks.view(torch.uint8), packed)
+    levels, scales = kernels.quantise_blocks(torch.randn(300, width, generator=generator))
+    for rows in (16, 17, 33, 300):
+        tiled = kernels.blocks(levels[:rows], scales[:rows], packed, torch.float32)
+        with kernels.without_tiles():
+            assert torch.equal(kernels.blocks(levels[:rows], scales[:rows], packed, torch.float32), tiled)

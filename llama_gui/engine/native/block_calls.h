@@ -11,6 +11,7 @@ static Product block_product(const int8_t *x, const int16_t *x_sums, const float
     if (has_wide && w->kind != Q7_K) { /* which is for CPUs without */
         product.most = WIDE_BLOCK_ROWS, product.places = wide_pair_places, product.has_pairs = 0;
         product.multiply = multiply_wide_blocks;
+        if (has_tiles && has_tiled_numbers(w->kind)) product.in_tiles = blocks_in_tiles, product.least_tiled = LEAST_TILED_BLOCKS;
     }
     return product;
 }

@@ -44,6 +44,7 @@ EXPORT const char *llama_gui_sources(void) { return SOURCES; }
 #include "blocks.h"
 #include "block_products.h"
 #include "wide_blocks.h"
+#include "tile_blocks.h"
 #include "block_calls.h"
 #include "half_products.h"
 #include "coded_products.h"

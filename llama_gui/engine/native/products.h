@@ -74,6 +74,9 @@ struct Product {
     int has_pairs;           /* twice TOGETHER channels are multiplied at a time and share the broadcast inputs */
     /* A tile times each of these channels, and those that lie `apart`, 2 * `apart`… behind it. */
     void (*multiply)(const Product *of, Tile tile, Share channels, int places, ptrdiff_t apart);
+    /* From `least_tiled` rows on, or NULL; see tile_blocks.h. */
+    void (*in_tiles)(const Product *of, ptrdiff_t rows);
+    int least_tiled;
     Result to;
 };
 
@@ -114,6 +117,10 @@ static void multiply_share(const Product *of, Share rows, Share channels) {
 /* For all threads of a team. Most channels are distributed evenly, so that each thread has long streams, and the last ones go to
  * whichever thread is free first: cores do not get equal shares of the memory's bandwidth. */
 static void multiply_in_team(const Product *of, ptrdiff_t rows) {
+    if (of->in_tiles && rows >= of->least_tiled) {
+        of->in_tiles(of, rows);
+        return;
+    }
     const ptrdiff_t channels = of->to.channels, even = channels / LEFT_OVER / NEAR * NEAR * (LEFT_OVER - 1);
     const Share own = share_of(even, NEAR);
     ptrdiff_t stretch = CACHE / of->width / 8 * 8; /* rows that stay in the cache */
