@@ -20,7 +20,7 @@ from typing import Self
 from llama_gui.engine.detokenizer import Detokenizer
 from llama_gui.engine.stop_strings import StopStrings
 from llama_gui.engine.tag_guard import CLOSING, OPENING, TaggedText, TagGuard, unguarded
-from llama_gui.engine.tokenizer import THINKING_MARKS, Tokenizer
+from llama_gui.engine.tokenizer import THINKING_MARKS, THOUGHT_HEADS, Tokenizer
 from llama_gui.tool_calls import Thoughts
 from llama_gui.vocabulary import THINKING_TAGS
 
@@ -35,12 +35,13 @@ class ThinkingMarks:
     """The ids of the marks.
 
     `are_taught`: the model's chat template knows them, or it has none, so tags among its words are only words. A model
-    that was made of another one may have the tokens, and write tags.
+    that was made of another one may have the tokens, and write tags. `head`: see `THOUGHT_HEADS`.
     """
 
     opening: int
     closing: int
     are_taught: bool = True
+    head: str = ""
 
     @classmethod
     def find(cls, tokenizer: Tokenizer, template: str | None) -> Self | None:
@@ -50,7 +51,8 @@ class ThinkingMarks:
         for texts in (*THINKING_MARKS, *tags):
             opening, closing = map(tokenizer.id_of, texts)
             if opening is not None and closing is not None and tokenizer.special_ids.issuperset((opening, closing)):
-                found.append(cls(opening, closing, template is None or texts[0] in template))
+                are_taught = template is None or texts[0] in template
+                found.append(cls(opening, closing, are_taught, THOUGHT_HEADS.get(texts[0], "")))
         return next((marks for marks in found if marks.are_taught), found[0] if found else None)
 
     def are_open(self, prompt: Sequence[int]) -> bool:
@@ -74,7 +76,8 @@ class ThinkingMarks:
         thought, said, is_closed = told_parts(THINK + text if is_open else text)
         if thought is None:
             return tokenizer.encode_literally(said)
-        ids = [*([] if is_open else [self.opening]), *tokenizer.encode_literally(thought)]
+        ids = [self.opening, *tokenizer.encode_literally(self.head + thought)]
+        ids = tokenizer.encode_literally(thought) if is_open else ids
         return [*ids, self.closing, *tokenizer.encode_literally(said)] if is_closed else ids
 
     def turn(self, tokenizer: Tokenizer, text: str, change: Callable[[str], str]) -> str:
@@ -85,7 +88,7 @@ class ThinkingMarks:
         if thought is None:
             return change(said)
         opening, closing = map(tokenizer.token_text, (self.opening, self.closing))
-        return f"{opening}{change(thought)}{closing}{change(said)}"
+        return f"{opening}{self.head}{change(thought)}{closing}{change(said)}"
 
 
 def told_parts(text: str) -> tuple[str | None, str, bool]:
@@ -120,6 +123,9 @@ class ThinkingDetokenizer:
         self._told = TaggedText(stops)
         self._may_think = True
         self._is_thinking = marks.are_open(prompt)
+        self._head = ""
+        """What may be the head of the thoughts that have just begun, so far."""
+        self._awaits_head = False
         self._guard(CLOSING if self._is_thinking else (*OPENING, *CLOSING) if marks.are_taught else ())
 
     def push(self, token_id: int) -> str:
@@ -136,16 +142,33 @@ class ThinkingDetokenizer:
 
     def flush(self) -> str:
         """See `Detokenizer.flush`."""
-        return self._words(self._inner.flush()) + self._told.ours("")
+        return self._words(self._inner.flush()) + self._left_of_head() + self._told.ours("")
 
     def _guard(self, tags: Iterable[str]) -> None:
         """Tags that end thoughts are none within them, and others none where a line of the answer begins."""
         self._told.turn_to(TagGuard(tuple(tags)) if self._is_thinking else TagGuard((), tuple(tags)))
 
     def _words(self, piece: str) -> str:
+        if self._awaits_head:
+            piece = self._behind_head(piece)
         if piece and not self._is_thinking:
             self._may_think = self._may_think and not piece.strip()
         return self._told.own(piece)
+
+    def _behind_head(self, piece: str) -> str:
+        """What is no head; "" until that is known. Thoughts may lack it."""
+        self._head += piece
+        if self._marks.head.startswith(self._head) and self._head != self._marks.head:
+            return ""
+        self._awaits_head = False
+        return self._head.removeprefix(self._marks.head)
+
+    def _left_of_head(self) -> str:
+        """The beginning of a head that did not come whole."""
+        if not self._awaits_head:
+            return ""
+        self._awaits_head = False
+        return self._told.own(self._head)
 
     def _open(self) -> str:
         text = self._words(self._inner.flush())
@@ -153,11 +176,12 @@ class ThinkingDetokenizer:
             return text
         text += self._told.ours(THINK)
         self._is_thinking = True
+        self._head, self._awaits_head = "", bool(self._marks.head)
         self._guard(CLOSING)
         return text
 
     def _close(self) -> str:
-        text = self._words(self._inner.flush())
+        text = self._words(self._inner.flush()) + self._left_of_head()
         if not self._is_thinking:
             return text
         text += self._told.ours(THOUGHT)

@@ -31,9 +31,13 @@ HARMONY_ENDERS, _HARMONY_END = ("<|return|>", "<|call|>"), "<|end|>"
 THINKING_MARKS = (
     ("[THINK]", "[/THINK]"),  # Mistral: Magistral since 2507, Ministral 3 Reasoning
     ("<seed:think>", "</seed:think>"),  # Seed-OSS
+    ("<|channel>", "<channel|>"),  # Gemma 4, with a head
 )
 """Between which some models think, where others write <think> and </think>. Files call them control tokens or words.
 Here they are control tokens, so that nobody can write them."""
+
+THOUGHT_HEADS = {"<|channel>": "thought\n"}
+"""What stands right behind the opening one, as words, and is no thought."""
 
 _UNUSED = "\U0010fffd"
 """A letter that no token joins with others."""

@@ -61,6 +61,8 @@ ARCHITECTURES = frozenset(
         "Gemma2ForCausalLM",
         "Gemma3ForCausalLM",
         "Gemma3ForConditionalGeneration",
+        "Gemma4ForCausalLM",
+        "Gemma4ForConditionalGeneration",
         "Qwen2VLForConditionalGeneration",
         "Qwen2_5_VLForConditionalGeneration",
         "Qwen3VLForConditionalGeneration",
@@ -91,6 +93,8 @@ MODEL_TYPES = frozenset(
         "gemma2",
         "gemma3",
         "gemma3_text",
+        "gemma4",
+        "gemma4_text",
         "qwen2_vl",
         "qwen2_5_vl",
         "qwen3_vl",
@@ -134,6 +138,8 @@ _EXPAND = (
 _WRITING = "text-generation"
 _SEEING, _SEEING_FOLDERS = "image-text-to-text", "ForConditionalGeneration"
 """The task of models that read images, and what the architectures of those are called that we run."""
+_BLIND_FOLDERS = ("Gemma4ForConditionalGeneration",)
+"""Of which only texts are read."""
 _SEEING_FILES = ("mistral3", "gemma3", "qwen2vl", "qwen3vl", "qwen3vlmoe")
 """What GGUF files are called that may have another one beside them for images."""
 _SEEING_LLAMAS = ("mistral-small-3", "smolvlm", "granite-docling")
@@ -174,7 +180,8 @@ class FoundModel:
     def reads_images(self) -> bool:
         """Whether the engine reads images with it, as far as the hub tells: of some it says nothing."""
         name = self.architecture or ""
-        return self.task == _SEEING and ((name in ARCHITECTURES and name.endswith(_SEEING_FOLDERS)) or _sees(self))
+        reads = name in ARCHITECTURES and name.endswith(_SEEING_FOLDERS) and name not in _BLIND_FOLDERS
+        return self.task == _SEEING and (reads or _sees(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +294,7 @@ class Hub:
         found = _found(info)
         problem = _problem(found)
         files = () if problem else choose_files(repo, _remote_files(info), gguf, sees=_sees(found))
-        if found.architecture in _PERHAPS_MAMBA and any(file.path == "config.json" for file in files):
+        if found.architecture in _PERHAPS_NOT and any(file.path == "config.json" for file in files):
             config = self._beginning(repo, info.sha or "main", "config.json")
             problem = _layer_problem(found, _json_object(config))
         if problem:
@@ -469,16 +476,29 @@ def _problem(model: FoundModel) -> str:
     name = model.architecture
     whole = name and name.removesuffix("Model") + "ForCausalLM"  # of models for embeddings the inner part is told
     known = name is None or whole in ARCHITECTURES or name in ARCHITECTURES | MODEL_TYPES | _GGUF_TYPES
+    if known and name in _GEMMA4 and _A_MIXTURE.search(model.repo):
+        return _gemma4_mixture(model)
     if not known:
         return f"{model.repo} is a {model.architecture}; we run {', '.join(sorted(ARCHITECTURES))}."
     return ""
 
 
-_PERHAPS_MAMBA = ("GraniteMoeHybridForCausalLM", "granitemoehybrid")
+_GEMMA4 = ("Gemma4ForCausalLM", "Gemma4ForConditionalGeneration", "gemma4", "gemma4_text")
+_A_MIXTURE = re.compile(r"[-_]a\d+b\b", re.ASCII | re.IGNORECASE)
+"""As in gemma-4-26B-A4B; GGUF files do not tell the hub."""
+_PERHAPS_NOT = ("GraniteMoeHybridForCausalLM", "granitemoehybrid", *_GEMMA4)
+"""Of these only config.json tells whether we run them."""
+
+
+def _gemma4_mixture(model: FoundModel) -> str:
+    return f"{model.repo} is a mixture of experts of Gemma 4, which we do not run. Choose E2B, E4B or 31B."
 
 
 def _layer_problem(model: FoundModel, config: Mapping[str, Any]) -> str:
-    """What only config.json tells: Granite 4.0 has models of one name with and without Mamba's layers."""
+    """What only config.json tells: Granite 4.0 has models with and without Mamba's layers, Gemma 4 with experts."""
+    text = config.get("text_config")
+    if model.architecture in _GEMMA4 and (text if isinstance(text, dict) else config).get("enable_moe_block"):
+        return _gemma4_mixture(model)
     kinds = config.get("layer_types")
     if config.get("model_type") == "granitemoehybrid" and isinstance(kinds, list) and "mamba" in kinds:
         return f"{model.repo} has layers that are not attention (Mamba), which we do not run. Choose another model."

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from llama_gui.errors import BrokenModelError
+from llama_gui.library.gemma4_shape import Gemma4Shape, with_defaults
 from llama_gui.library.quantisation import is_fp8
 from llama_gui.library.sight import vision_numbers
 
@@ -22,6 +23,10 @@ _ACTIVE = re.compile(r"\ba(\d+(?:\.\d+)?)([bm])\b", re.ASCII | re.IGNORECASE)
 
 _EXPERTS_OF_ALL = re.compile(r"\b(\d+)x\d+(?:\.\d+)?b\b", re.ASCII | re.IGNORECASE)
 """As in Mixtral-8x7B, of whose experts a token goes through two."""
+
+_EFFECTIVE = re.compile(r"\be(\d+)b\b", re.ASCII | re.IGNORECASE)
+"""As in Gemma-4-E2B: the billions that are in memory, nearly; the rest is a table that stays in the file."""
+_OF_EFFECTIVE = 1.14e9
 
 _USUAL_CHOSEN = 8
 
@@ -65,7 +70,7 @@ class ModelShape:
     besides; `plain_layers` of the layers have one of width `plain_inner` instead; `has_no_gate`: it consists of two
     matrices, and not of three. `is_gpt_oss`: everything but the vocabulary has a bias, and each head a sink;
     `is_packed`: its files hold the experts in MXFP4. `is_fp8`: they hold the matrices of layers in FP8. `vision`: how
-    many numbers the network for images has beside it, nearly.
+    many numbers the network for images has beside it, nearly. `gemma4`: what its layers have otherwise.
     """
 
     vocabulary: int
@@ -92,6 +97,7 @@ class ModelShape:
     plain_inner: int = 0
     has_no_gate: bool = False
     vision: int = 0
+    gemma4: Gemma4Shape | None = None
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -102,9 +108,11 @@ class ModelShape:
         """
         whole, kind = config, config.get("model_type")
         kind, inner, in_fp8 = _TEXT_KINDS.get(str(kind), kind), config.get("text_config"), is_fp8(config)
-        is_gemma3 = kind in ("gemma3", "gemma3_text")
-        is_gemma = is_gemma3 or kind == "gemma2"
-        if is_gemma3:  # with pictures, the network for text is described by a part
+        is_gemma3, is_gemma4 = kind in ("gemma3", "gemma3_text"), kind in ("gemma4", "gemma4_text")
+        is_gemma = is_gemma3 or is_gemma4 or kind == "gemma2"
+        if is_gemma4:
+            config = with_defaults(config)
+        elif is_gemma3:  # with pictures, the network for text is described by a part
             config = {**_GEMMA3, **(inner if isinstance(inner, dict) else config)}
         elif is_gemma:
             config = {**_GEMMA2, **config}
@@ -130,7 +138,7 @@ class ModelShape:
             head_dim=_integer(config, "head_dim", 64 if is_gpt_oss else default_head),
             is_tied=config.get("tie_word_embeddings", kind in _TIED or is_gemma) is True,
             has_qkv_bias=kind in ("qwen2", "qwen2_moe") or config.get("attention_bias", kind in _HAVE_BIASES) is True,
-            has_head_norms=kind in ("qwen3", "qwen3_moe", "exaone4", "hunyuan_v1_dense") or is_gemma3,
+            has_head_norms=kind in ("qwen3", "qwen3_moe", "exaone4", "hunyuan_v1_dense") or is_gemma3 or is_gemma4,
             has_post_norms=is_gemma or kind == "glm4",
             experts=experts[0],
             chosen=experts[1],
@@ -145,6 +153,7 @@ class ModelShape:
             plain_inner=_integer(config, "intermediate_size") if plain_layers else 0,
             is_fp8=in_fp8,
             vision=vision_numbers(whole),
+            gemma4=Gemma4Shape.from_config(config, _integer) if is_gemma4 else None,
         )
 
     @classmethod
@@ -160,6 +169,8 @@ class ModelShape:
         active = _active(name, parameters)
         if active is not None:
             return cls._guess(active, "")._with_experts(parameters)
+        if effective := _EFFECTIVE.search(name.replace("_", "-")):
+            parameters = min(parameters, round(int(effective[1]) * _OF_EFFECTIVE))
 
         def shape_of(hidden: int) -> Self:
             layers, heads = max(hidden // 128, 1), max(hidden // 64, 4)
@@ -181,6 +192,9 @@ class ModelShape:
         Each with how many there are, which is a number from somebody's file. `experts`: of so many in each layer. The
         router is not among them, see `router_numbers`.
         """
+        if self.gemma4 is not None:
+            sizes = self.gemma4.linears(self.layers, self.hidden, self.inner, self.heads, self._window)
+            return Counter({Matrix(*size): count for size, count in sizes.items()})
         found = Counter[Matrix]()
         found[Matrix((self.heads + 2 * self.kv_heads) * self.head_dim, self.hidden, self.has_qkv_bias)] += self.layers
         found[Matrix(self.hidden, self.heads * self.head_dim, self.is_gpt_oss)] += self.layers
@@ -191,6 +205,11 @@ class ModelShape:
                 found[Matrix(inner if self.has_no_gate else 2 * inner, self.hidden, self.is_gpt_oss)] += count
                 found[Matrix(self.hidden, inner, self.is_gpt_oss)] += count
         return found
+
+    @property
+    def _window(self) -> tuple[int, int]:
+        """Key heads and their width, of Gemma 4's layers with a window."""
+        return self.kv_heads, self.head_dim
 
     @property
     def stored(self) -> str:
@@ -213,6 +232,8 @@ class ModelShape:
     @property
     def norms(self) -> int:
         """Numbers in all norms and sinks."""
+        if self.gemma4 is not None:
+            return self.gemma4.norms(self.layers, self.hidden, self._window) + self.hidden
         count = 4 if self.has_post_norms else 2
         normed = self.heads + self.kv_heads if self.is_olmo else 2 if self.has_head_norms else 0
         of_heads = normed * self.head_dim + (self.heads if self.is_gpt_oss else 0)
@@ -220,13 +241,16 @@ class ModelShape:
 
     @property
     def parameters(self) -> int:
-        """Numbers in a checkpoint; a tied matrix counts once."""
+        """Numbers in a checkpoint; a tied matrix counts once. A table that stays in its file counts, too."""
         layers = sum(n * (m.numbers + (m.rows if m.has_bias else 0)) for m, n in self.matrices.items())
-        return layers + self.router_numbers + self.norms + self.head.numbers * (1 if self.is_tied else 2)
+        table = 0 if self.gemma4 is None else self.gemma4.table_numbers(self.layers)
+        return layers + table + self.router_numbers + self.norms + self.head.numbers * (1 if self.is_tied else 2)
 
     @property
     def kv_numbers(self) -> int:
         """Numbers that the cache holds for each token."""
+        if self.gemma4 is not None:
+            return self.gemma4.kv_numbers(self.layers, self._window)
         return 2 * self.layers * self.kv_heads * self.head_dim
 
     @property

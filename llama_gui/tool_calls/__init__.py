@@ -1,5 +1,6 @@
 """Calls of functions in what models write: how they look, what they must be, and how they are taken out of a text."""
 
+from llama_gui.tool_calls.braced import BRACED_MARKS
 from llama_gui.tool_calls.closing import closed, lenient
 from llama_gui.tool_calls.forced import CallPiece, ForcedCalls
 from llama_gui.tool_calls.forms import (
@@ -18,6 +19,7 @@ from llama_gui.tool_calls.watch import CallWatch
 
 __all__ = [
     "ANY_OBJECT",
+    "BRACED_MARKS",
     "MANNERS",
     "CallPiece",
     "CallWatch",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llama_gui.tool_calls.bare import BareBeginnings
+from llama_gui.tool_calls.braced import braced_calls
 from llama_gui.tool_calls.forms import ANY_OBJECT, NO_SCHEMAS, Parameters
 from llama_gui.tool_calls.manners import MANNERS, MISTRAL_NAMED, Manner
 from llama_gui.tool_calls.tagged import tagged_calls
@@ -87,8 +88,8 @@ def parse_answer(
 
 
 def _parse_tagged(text: str, most: int, parameters: Parameters) -> SaidAndCalled | None:
-    """Calls between tags; None where there are none, or the first begins behind `most`."""
-    calls = tagged_calls(text, parameters)
+    """Calls between tags or in braces; None where there are none, or the first begins behind `most`."""
+    calls = tagged_calls(text, parameters) or braced_calls(text, parameters)
     if not calls or calls[0].begin > most:
         return None
     ends = [0, *(call.end for call in calls)]

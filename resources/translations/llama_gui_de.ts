@@ -5281,6 +5281,10 @@
         <translation>{0}: rope_freqs.weight sagt nicht, welche der {1} Paare eines Kopfes gedreht werden. Lade die Datei noch einmal herunter.</translation>
     </message>
     <message>
+        <source>{0} is a mixture of experts of Gemma 4, which we do not run. Choose E2B, E4B or 31B.</source>
+        <translation>{0} ist eine Mischung von Experten von Gemma 4. Die läuft hier nicht. Nimm E2B, E4B oder 31B.</translation>
+    </message>
+    <message>
         <source>{0}: per_layer_config has layers that differ in another way than those of Gemma 4, which is not supported. Choose another model.</source>
         <translation>{0}: In per_layer_config sind Schichten auf andere Art verschieden als bei Gemma 4. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
     </message>

@@ -21,6 +21,7 @@ from llama_gui.tool_calls import parse_tool_calls, parted
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_tokenizers import (
+    GEMMA4_TEMPLATE,
     LLAMA3_TEMPLATE,
     MAGISTRAL_SPECIALS,
     MAGISTRAL_TEMPLATE,
@@ -85,6 +86,45 @@ def told(tokenizer: Tokenizer, answer: str, prompt: str = "[INST]Why?[/INST]", *
 )
 def test_marks_become_tags(tokenizer: Tokenizer, answer: str, text: str):
     assert told(tokenizer, answer) == text
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("<|channel>thought\nHm.<channel|>So.", "<think>\nHm.\n</think>\n\nSo."),
+        ("<|channel>thought\n<channel|>So.", "<think>\n\n</think>\n\nSo."),
+        ("<|channel>Hm.<channel|>So.", "<think>\nHm.\n</think>\n\nSo."),
+        ("<|channel>though<channel|>So.", "<think>\nthough\n</think>\n\nSo."),
+        ("<|channel>thoughts", "<think>\nthoughts"),
+        ("<|channel>thou", "<think>\nthou"),
+    ],
+)
+def test_the_head_of_thoughts_is_none_of_them(tiny_folder: Callable[..., Path], answer: str, text: str):
+    """As Gemma 4 has it."""
+    tokenizer = Tokenizer.load(tiny_folder("gemma4"))
+    marks = marks_of(tokenizer, GEMMA4_TEMPLATE)
+    detokenizer = ThinkingDetokenizer(tokenizer.detokenizer(), marks, tokenizer.encode("<|turn>model\n"))
+    pieces = [detokenizer.push(token_id) for token_id in tokenizer.encode(answer, add_special_tokens=False)]
+    assert "".join([*pieces, detokenizer.flush()]) == text
+
+
+def test_the_head_stands_there_again(tiny_folder: Callable[..., Path]):
+    tokenizer = Tokenizer.load(tiny_folder("gemma4"))
+    marks = marks_of(tokenizer, GEMMA4_TEMPLATE)
+    want = "<|channel>thought\nHm.<channel|>So."
+    ids = marks.answer(tokenizer, "<think>\nHm.\n</think>\n\nSo.", is_open=False)
+    assert tokenizer.decode(ids, skip_special_tokens=False) == want
+    assert marks.turn(tokenizer, "<think>\nHm.\n</think>\n\nSo.", lambda text: text) == want
+
+
+def test_gemma_4_calls_a_tool(tiny_folder: Callable[..., Path], load: Callable[..., Engine]):
+    """Its marks are control tokens; texts within stand between others."""
+    engine = load("gemma4")
+    written = '<|channel>thought\nHm.<channel|><|tool_call>call:weather{days:3,city:<|"|>Oslo<|"|>}<tool_call|>'
+    text = answered(engine, written + "<|tool_response>", tools=[WEATHER]).text
+    found = parse_tool_calls(text, ["weather"])
+    assert found.text == "<think>\nHm.\n</think>"
+    assert [json.loads(call.arguments) for call in found.calls] == [{"days": 3, "city": "Oslo"}]
 
 
 def test_behind_a_prompt_that_has_opened_the_thoughts_they_have_no_tag(tokenizer: Tokenizer):

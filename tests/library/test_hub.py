@@ -1,5 +1,6 @@
 """Search, details and plans, by the real client from a hub on this machine."""
 
+import json
 import socket
 import subprocess
 import sys
@@ -52,10 +53,31 @@ def info(architecture: str = "LlamaForCausalLM", *, kind: str = "llama", **more:
 
 
 def test_what_we_run_is_what_the_engine_runs():
-    """All but Gemma 4, whose memory the library cannot tell before it is loaded."""
-    offered = {name: family for name, family in FAMILIES.items() if not family.is_gemma4}
-    assert set(offered) == ARCHITECTURES
-    assert {family.model_type for family in offered.values()} == MODEL_TYPES
+    assert set(FAMILIES) == ARCHITECTURES
+    assert {family.model_type for family in FAMILIES.values()} == MODEL_TYPES
+
+
+@pytest.mark.parametrize(
+    ("repo", "has_experts", "problem"),
+    [
+        ("google/gemma-4-E2B-it", False, ""),
+        ("google/gemma-4-E2B-it", True, "mixture of experts of Gemma 4"),
+        ("google/gemma-4-26B-A4B-it", True, "mixture of experts of Gemma 4"),
+    ],
+)
+def test_of_gemma_4_those_without_experts(
+    fake_hub: FakeHub, access: HubAccess, repo: str, has_experts: bool, problem: str
+):
+    told = info("Gemma4ForConditionalGeneration", kind="gemma4", pipeline_tag="image-text-to-text")
+    config = {"model_type": "gemma4", "text_config": {"enable_moe_block": has_experts, "num_hidden_layers": 35}}
+    fake_hub.add(repo, model_files() | {"config.json": json.dumps(config).encode()}, info=told)
+    details = Hub(access).details(repo)
+    assert not details.found.reads_images  # its images are not read
+    assert problem in details.problem
+    assert bool(details.problem) is bool(problem)
+    if problem:
+        with pytest.raises(DownloadError, match=problem):
+            Hub(access).plan(repo)
 
 
 @pytest.mark.parametrize(("method", "is_found"), [("mxfp4", True), ("awq", False), (None, True)])

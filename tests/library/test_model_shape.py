@@ -16,16 +16,17 @@ from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.quantisation import is_fp8
 from llama_gui.paths import find_resources
 from tests.fakes.fp8_folders import LAYOUTS
-from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, write_tiny_llama
+from tests.fakes.tiny_llama import CPU_SHAPES, FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, write_tiny_llama
 
 
-@pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES])
+@pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES, *CPU_SHAPES])
 def test_it_counts_as_the_engine_does(tmp_path: Path, shape: Any):
     folder = write_tiny_llama(tmp_path, shape)
     counted = ModelShape.from_config(json.loads((folder / "config.json").read_text(encoding="utf-8")))
     config = load_config(folder)
     assert counted.parameters == sum(math.prod(size) for size in weight_shapes(config).values())
-    assert counted.kv_numbers == 2 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim
+    kept = sum(part.layers * part.kv_heads * part.head_dim for part in config.cache_layout.parts)
+    assert counted.kv_numbers == 2 * kept
 
 
 def test_of_a_model_that_reads_pictures_the_part_for_text_counts():
