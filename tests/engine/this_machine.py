@@ -100,6 +100,7 @@ def register_widths(*, products: bool = True) -> list[str]:
     if found is None:
         return ["narrow"]
     tiles = ["tiles"] if found.has_tiles and products else []
+    products = products and not tiles  # CPUs with AMX never add in fours, and three ways take long enough
     return [
         *tiles,
         *(["wide"] if found.is_wide else []),
