@@ -17,7 +17,7 @@ def test_the_plan_comes_true(tiny_folder, load, shape, dtype):
     stats = engine.stats()
     assert (plan.dtype, plan.device, plan.reason) == (engine.info.dtype, engine.info.device, engine.info.reason)
     assert (plan.threads, plan.trained_context) == (stats.threads, engine.info.max_context)
-    assert plan.weight_bytes == pytest.approx(stats.weight_bytes, rel=0.3)  # rounded rows are short here
+    assert plan.weight_bytes == pytest.approx(stats.weight_bytes, rel=0.25)  # rounded rows are short here
     assert plan.token_bytes * 512 == engine._cache.bytes_for(1)
 
 

@@ -53,9 +53,6 @@ def one_thread():
         yield
 
 
-_MIXTURES = ("mixtral", "qwen2-moe", "qwen3-moe", "granite-moe", "ernie-moe", "gpt-oss", "olmoe")
-
-
 @torch.no_grad()
 def logits_of(model, ids):
     """``[ids, vocabulary]``"""
@@ -97,10 +94,8 @@ def test_logits_in_bfloat16(load, theirs, shape):
     ids = random_ids(200, model.config.vocab_size)
     want = logits_of(model, ids)
     coarse = logits_of(copy.deepcopy(model).to(torch.bfloat16), ids)
-    # bfloat16 is coarse: we may be as far from the exact logits as transformers is, and a little more. Which experts
-    # are chosen turns on the last bits, so mixtures differ more (on a CPU with AMX 1.23 times as far was seen).
-    factor = 1.4 if shape in _MIXTURES else 1.2
-    assert (engine.logits(ids) - want).abs().mean() < factor * (coarse - want).abs().mean()
+    # bfloat16 is coarse: we may be as far from the exact logits as transformers is, and a little more.
+    assert (engine.logits(ids) - want).abs().mean() < 1.2 * (coarse - want).abs().mean()
 
 
 @pytest.mark.parametrize("shape", ["llama-3.2", "tinyllama", "qwen2"])
@@ -112,7 +107,7 @@ def test_logits_in_int8(load, theirs, shape):
         want = model(torch.tensor([ids])).logits[0]
     got = engine.logits(ids)
     assert (got - want).norm() / want.norm() < 0.08
-    assert (got.argmax(-1) == want.argmax(-1)).float().mean() > 0.88  # on CPUs with AMX activations are bfloat16
+    assert (got.argmax(-1) == want.argmax(-1)).float().mean() > 0.9
     assert engine.info.dtype == engine.stats().dtype == "int8"
 
 
