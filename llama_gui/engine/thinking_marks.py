@@ -76,8 +76,8 @@ class ThinkingMarks:
         thought, said, is_closed = told_parts(THINK + text if is_open else text)
         if thought is None:
             return tokenizer.encode_literally(said)
-        ids = [self.opening, *tokenizer.encode_literally(self.head + thought)]
-        ids = tokenizer.encode_literally(thought) if is_open else ids
+        before, head = ([], "") if is_open else ([self.opening], self.head)
+        ids = [*before, *tokenizer.encode_literally(head + thought)]
         return [*ids, self.closing, *tokenizer.encode_literally(said)] if is_closed else ids
 
     def turn(self, tokenizer: Tokenizer, text: str, change: Callable[[str], str]) -> str:

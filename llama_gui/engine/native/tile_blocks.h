@@ -141,17 +141,7 @@ static IN_512 void multiply_blocks_in_tiles(const Product *of, Share rows, ptrdi
     put_wide(&of->to, (Tile){rows.begin, 0, 1, (int)count}, channel, channel + TOGETHER, totals);
 }
 
-/* For all threads of a team. */
-static void blocks_in_tiles(const Product *of, ptrdiff_t rows) {
-    const TileShapes found = found_shapes();
-    ptrdiff_t shaped = 0;
-    for (ptrdiff_t row = 0; row < rows; row += TILE_STRETCH) {
-        const Share stretch = {row, row + TILE_STRETCH < rows ? row + TILE_STRETCH : rows};
-#pragma omp for schedule(guided) nowait
-        for (ptrdiff_t c = 0; c < of->to.channels; c += NEAR) multiply_blocks_in_tiles(of, stretch, c, &shaped);
-    }
-    put_back(&found);
-}
+static void blocks_in_tiles(const Product *of, ptrdiff_t rows) { IN_TILES(multiply_blocks_in_tiles, NEAR) }
 #else
 static void blocks_in_tiles(const Product *of, ptrdiff_t rows) { (void)of, (void)rows; }
 #endif

@@ -212,17 +212,18 @@ static IN_512 void multiply_panel_in_tiles(const PanelProduct *of, Share rows, p
     for (ptrdiff_t r = 0; r < count; r++) put_panel(of, rows.begin + r, channel, (__m512i *)sums + 2 * r, 0);
 }
 
-/* For all threads of a team. */
-static void tiles_in_team(const PanelProduct *of, ptrdiff_t rows) {
-    const TileShapes found = found_shapes();
-    ptrdiff_t shaped = 0;
-    for (ptrdiff_t row = 0; row < rows; row += TILE_STRETCH) {
-        const Share stretch = {row, row + TILE_STRETCH < rows ? row + TILE_STRETCH : rows};
-#pragma omp for schedule(guided) nowait
-        for (ptrdiff_t c = 0; c < of->to.channels; c += PANEL) multiply_panel_in_tiles(of, stretch, c, &shaped);
-    }
+/* For all threads of a team: FUNCTION multiplies at most TILE_STRETCH rows with STEP channels. */
+#define IN_TILES(FUNCTION, STEP)                                                                        \
+    const TileShapes found = found_shapes();                                                            \
+    ptrdiff_t shaped = 0;                                                                               \
+    for (ptrdiff_t row = 0; row < rows; row += TILE_STRETCH) {                                          \
+        const Share stretch = {row, row + TILE_STRETCH < rows ? row + TILE_STRETCH : rows};             \
+        _Pragma("omp for schedule(guided) nowait")                                                      \
+        for (ptrdiff_t c = 0; c < of->to.channels; c += STEP) FUNCTION(of, stretch, c, &shaped);        \
+    }                                                                                                   \
     put_back(&found);
-}
+
+static void tiles_in_team(const PanelProduct *of, ptrdiff_t rows) { IN_TILES(multiply_panel_in_tiles, PANEL) }
 
 INLINE int is_tiled(const PanelProduct *of, ptrdiff_t rows) { return has_tiles && (of->has_codes || rows >= LEAST_TILED); }
 
