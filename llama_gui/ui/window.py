@@ -33,6 +33,7 @@ from llama_gui.ui.sidebar import Sidebar
 from llama_gui.ui.status_line import StatusLine
 from llama_gui.ui.tab_strip import TabStrip
 from llama_gui.ui.tab_verbs import TabVerbs
+from llama_gui.ui.typed_ahead import TypedAhead
 from llama_gui.ui.window_actions import ActionParts, connect_actions
 from llama_gui.ui.window_connections import WindowConnections
 from llama_gui.ui.window_frame import TopBar, WindowFrame
@@ -80,6 +81,7 @@ class MainWindow(QMainWindow):
         self._build_rooms(desk, data, icons)
         self._menu_entry = WindowMenuEntry(resources, data, self)
         MenuKey(self)
+        book.restored.connect(TypedAhead(self.deck, self).hand_over)  # when the deck has its tabs
         self.setWindowTitle("llama-gui")
         self.setWindowIcon(icons.icon("llama-gui", self.palette().windowText().color(), 64))
         top = TopBar(self.strip, self.actions_, icons)
