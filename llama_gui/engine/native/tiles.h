@@ -17,6 +17,7 @@ enum {
     TILE_PART = 512,             /* steps of a panel that all of these rows are multiplied with before the next */
     TILE_CODES = 128,            /* the same where codes are expanded, */
     TILE_FEW_CODES = 32,         /* and where a block is all rows there are: then more would stand in each other's way */
+    TILE_AHEAD = 8192,           /* how many bytes ahead codes are prefetched, into the second-level cache */
     LEAST_TILED = 4,             /* rows of eight bits; fewer are as fast without */
 };
 
@@ -173,7 +174,7 @@ static IN_512 void write_codes_out(const PanelProduct *of, ptrdiff_t channel, pt
     const uint8_t *at = held_at(of, channel, first);
     ptrdiff_t strays_at = *stray >> 15;
     AS_A_LOOP for (ptrdiff_t pair = first / 2; pair < (first + steps) / 2; pair++, at += CODED_PAIR, panel += 2 * PANEL_STEP) {
-        UNROLL for (int line = 0; line < 3; line++) fetch_line(at + PANEL_AHEAD + line * ALIGNMENT);
+        UNROLL for (int line = 0; line < 3; line++) fetch_line_early(at + TILE_AHEAD + line * ALIGNMENT);
         UpperBytes upper = upper_bytes(at, table);
         while (__builtin_expect(pair == strays_at, 0)) {
             upper = with_stray(upper, *stray);

@@ -234,9 +234,14 @@ static IN_512 void multiply_panel(const PanelProduct *of, Share rows, ptrdiff_t 
 }
 
 #include "tiles.h"
+#include "streams.h"
 
 /* For all threads of a team. */
 static void panels_in_team(const PanelProduct *of, ptrdiff_t rows) {
+    if (is_streamed(of, rows)) {
+        streams_in_team(of, rows);
+        return;
+    }
     if (is_tiled(of, rows)) {
         tiles_in_team(of, rows);
         return;
