@@ -13,7 +13,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from llama_gui.engine.fields import AGAIN, brief, brief_list, check_regular, read_json, shown, unambiguous
+from llama_gui.engine.fields import AGAIN, brief, brief_list, check_regular, not_finite, read_json, shown, unambiguous
 from llama_gui.engine.file_rows import FileRows, RowSource
 from llama_gui.engine.weight_rows import PairedRows, WeightRows
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
@@ -257,7 +257,7 @@ class Checkpoint:
     def not_finite(self, name: str) -> BrokenModelError:
         """The error for a weight that holds NaN or infinity."""
         file, _, _ = self._files[name]
-        return BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {AGAIN}")
+        return not_finite(file, name)
 
     def raw(self, name: str, part: int | None = None) -> Tensor:
         """As `tensor`, whatever it holds: bytes, say."""

@@ -20,6 +20,11 @@ _MOST_NAMES = 3
 AGAIN = "Download the file again."
 
 
+def not_finite(file: Path, name: str) -> BrokenModelError:
+    """The error for a weight that holds NaN or infinity."""
+    return BrokenModelError(f"{file}: {name} holds numbers that are not finite (NaN or infinity). {AGAIN}")
+
+
 class Fields:
     """The fields of one JSON object of a model folder; each is checked when it is read.
 

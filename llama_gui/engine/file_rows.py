@@ -11,7 +11,7 @@ from typing import BinaryIO, Protocol
 import torch
 from torch import Tensor
 
-from llama_gui.engine.fields import AGAIN
+from llama_gui.engine.fields import AGAIN, not_finite
 from llama_gui.errors import BrokenModelError
 
 
@@ -69,9 +69,7 @@ class FileRows:
             raise BrokenModelError(f"{self._file}: {self._name} cannot be read: {error}. {AGAIN}") from error
         rows = self._numbers_of(torch.frombuffer(data, dtype=torch.uint8)).float().view(len(different), -1)
         if not torch.stack(torch.aminmax(rows)).isfinite().all():
-            raise BrokenModelError(
-                f"{self._file}: {self._name} holds numbers that are not finite (NaN or infinity). {AGAIN}"
-            )
+            raise not_finite(self._file, self._name)
         places = {row: at for at, row in enumerate(different)}
         return rows[torch.tensor([places[row] for row in known])]
 

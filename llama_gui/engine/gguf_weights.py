@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.checkpoint import Shape
-from llama_gui.engine.fields import AGAIN, brief, brief_list
+from llama_gui.engine.fields import AGAIN, brief, brief_list, not_finite
 from llama_gui.engine.file_rows import FileRows, fill
 from llama_gui.engine.gguf_blocks import FACTORS, KINDS, MXFP4_EXPONENTS, block_shape, numbers_of
 from llama_gui.engine.gguf_file import GgufFile, StoredTensor
@@ -166,7 +166,7 @@ class GgufWeights:
         at_once = _rows_at_once(width) if paired is None else out
         for data in _bytes(self._stream(tensor), tensor, at_once * width):
             if not _is_finite(data, tensor.kind):
-                raise _not_finite(tensor)
+                raise not_finite(tensor.file, tensor.name)
             rows = data.view(-1, tensor.size // out)
             yield rows if paired is None else paired.in_halves(rows)
 
@@ -246,7 +246,7 @@ def _pieces(
     for data in _bytes(stream, tensor, size):
         numbers = read_numbers_of(data, tensor.kind)
         if not torch.stack(torch.aminmax(numbers)).isfinite().all():
-            raise _not_finite(tensor)
+            raise not_finite(tensor.file, tensor.name)
         yield numbers
 
 
@@ -266,12 +266,6 @@ def _is_finite(data: Tensor, kind: str) -> bool:
         return int(data[:: block_shape(kind)[0]].max()) in MXFP4_EXPONENTS
     factors = data.view(-1, block_shape(kind)[0])[:, FACTORS[kind]].contiguous().view(torch.float16)
     return bool(factors.isfinite().all())
-
-
-def _not_finite(tensor: StoredTensor) -> BrokenModelError:
-    return BrokenModelError(
-        f"{tensor.file}: {tensor.name} holds numbers that are not finite (NaN or infinity). {AGAIN}"
-    )
 
 
 def _fill(stream: BinaryIO, tensor: StoredTensor, start: int, part: memoryview) -> None:

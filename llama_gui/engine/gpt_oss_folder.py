@@ -13,11 +13,10 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.checkpoint import Checkpoint, Shape
-from llama_gui.engine.fields import AGAIN
+from llama_gui.engine.fields import not_finite
 from llama_gui.engine.file_rows import FileRows
 from llama_gui.engine.gguf_blocks import MXFP4_EXPONENTS, block_shape, numbers_of
 from llama_gui.engine.weight_rows import WeightRows
-from llama_gui.errors import BrokenModelError
 
 _KIND = "MXFP4"
 _EXPERTS = re.compile(
@@ -107,9 +106,7 @@ class GptOssCheckpoint:
         rows = _share(match["part"] if match else "", 1)
         codes, exponents = (self._files.raw(stored + end, part)[rows] for end in _PACKED)
         if int(exponents.max()) not in MXFP4_EXPONENTS:
-            raise BrokenModelError(
-                f"{self._folder}: {stored}{_PACKED[1]} holds numbers that are not finite (NaN or infinity). {AGAIN}"
-            )
+            raise not_finite(self._folder, stored + _PACKED[1])
         self._hear(2 * codes.numel())
         return torch.cat((exponents.unsqueeze(-1), _in_halves(codes)), -1).flatten(1)
 

@@ -3,7 +3,7 @@
 They are for x86-64 CPUs, for which torch has nothing as fast. Without AVX-512 torch's int8 products repack the weight
 in every call or saturate, half precision is emulated, and the int4 product reaches a quarter of the memory's bandwidth;
 with AVX-512 and VNNI torch's products take twice as long as ours to read a weight (measured on Zen 5), and with AMX
-three times as long (measured on a Xeon 6).
+three times as long (measured on Emerald Rapids).
 `native_library` loads them.
 
 OpenMP's threads are torch's own: both libraries use the same libgomp, so `torch.set_num_threads` counts for both.

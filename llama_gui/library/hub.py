@@ -476,7 +476,7 @@ def _problem(model: FoundModel) -> str:
     name = model.architecture
     whole = name and name.removesuffix("Model") + "ForCausalLM"  # of models for embeddings the inner part is told
     known = name is None or whole in ARCHITECTURES or name in ARCHITECTURES | MODEL_TYPES | _GGUF_TYPES
-    if known and name in _GEMMA4 and _A_MIXTURE.search(model.repo):
+    if name in _GEMMA4 and _A_MIXTURE.search(model.repo):
         return _gemma4_mixture(model)
     if not known:
         return f"{model.repo} is a {model.architecture}; we run {', '.join(sorted(ARCHITECTURES))}."
