@@ -36,6 +36,8 @@ SHAPES_AND_DTYPES = [
     ("arcee", "int8"),
     *itertools.product(("gpt-oss",), ("bfloat16", "int8", "int4")),
     *((shape, "bfloat16/int8") for shape in ("phi4-mini", "gpt-oss")),
+    # Layers that borrow keys and values, which only the last rows of a prompt go through.
+    *itertools.product(("gemma4",), ("bfloat16", "int8", "bfloat16/int8")),
 ]
 # They go ways that others go, too.
 MORE_SHAPES_AND_DTYPES = [
@@ -45,7 +47,8 @@ MORE_SHAPES_AND_DTYPES = [
     *(("ernie", "int8"), ("qwen2-moe", "float32"), ("qwen2-moe", "int8"), ("ernie-moe", "float32")),
     *(("ernie-moe", "bfloat16"), ("granite4", "int8"), ("arcee", "float32"), ("arcee", "bfloat16")),
     *(("glm4", "bfloat16"), ("glm4", "int8"), ("minicpm", "int8"), ("hunyuan", "float32"), ("hunyuan", "bfloat16")),
-    ("gpt-oss", "float32"),
+    *(("gpt-oss", "float32"), ("gemma4", "float32"), ("gemma4", "int4")),
+    *itertools.product(("gemma4-31b",), ("float32", "bfloat16", "int8")),
     *((shape, "bfloat16/int8") for shape in ("mistral", "granite-moe", "qwen3")),
     *(("gemma3", "int8/int8"), ("tinyllama", "float32/int8")),
 ]
