@@ -18,7 +18,7 @@ from llama_gui.bridge.chat_session import ChatSession
 from llama_gui.chats.attachments import Draft, FileLine
 from llama_gui.chats.search import SearchHit
 from llama_gui.chats.tree import Node
-from llama_gui.ui.composer import Composer, dropped_paths
+from llama_gui.ui.composer import WRITING, Composer, dropped_paths
 from llama_gui.ui.dialogs import confirm_link
 from llama_gui.ui.former_focus import has_keyboard
 from llama_gui.ui.icons import Icons
@@ -42,10 +42,6 @@ from llama_gui.ui.transcript.find_bar import FindBar
 from llama_gui.ui.transcript.sheet import SIDE_MARGIN
 from llama_gui.ui.widgets import Surface
 
-_WRITING = (
-    Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier
-)
-"""With these letters are written; others make commands of them."""
 _BELOW = 8
 _NOTCH = 120
 """What a wheel turns at once, in Qt's measure."""
@@ -173,7 +169,7 @@ class ChatTab(Surface):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         # What is typed while the transcript has the keyboard is meant for the message.
-        if event.text().strip() and event.text().isprintable() and not event.modifiers() & ~_WRITING:
+        if event.text().strip() and event.text().isprintable() and not event.modifiers() & ~WRITING:
             self.composer.type_on(event)
         else:
             super().keyPressEvent(event)

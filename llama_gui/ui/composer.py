@@ -42,6 +42,10 @@ _TIGHT_WIDTH = 400
 _ISOLATED, _END = "\u2068", "\u2069"
 """Between them a text is read in its own direction."""
 _PAGES = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
+WRITING = (
+    Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier
+)
+"""With these letters are written; others make commands of them."""
 _EDGES = {QKeySequence.StandardKey.MoveToStartOfDocument: -1, QKeySequence.StandardKey.MoveToEndOfDocument: 1}
 _PALETTE_KEY = QKeyCombination(Qt.Modifier.CTRL, Qt.Key.Key_K)
 

@@ -4,9 +4,8 @@ from PySide6.QtCore import QCoreApplication, Qt, Slot
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import QWidget
 
+from llama_gui.ui.composer import WRITING
 from llama_gui.ui.deck import TabDeck
-
-_WITH = ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
 
 
 class TypedAhead(QWidget):
@@ -27,7 +26,7 @@ class TypedAhead(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keep it, but for what is no writing."""
-        if event.modifiers() & _WITH or event.key() == Qt.Key.Key_Escape:
+        if event.modifiers() & ~WRITING or event.key() == Qt.Key.Key_Escape:
             super().keyPressEvent(event)
         else:
             self._keep(event.key(), event.modifiers(), event.text())

@@ -47,6 +47,18 @@ def test_what_was_typed_stands_in_the_first_chat(monkeypatch: pytest.MonkeyPatch
     assert draft(window) == "What is t日本!"
 
 
+def test_letters_of_the_third_level_are_letters(monkeypatch: pytest.MonkeyPatch, open_window: OpenWindow):
+    """As @ is on many keyboards."""
+
+    def start_late(window: MainWindow) -> None:
+        QTest.qWaitForWindowActive(window)
+        QTest.keyClick(window.focusWidget(), Qt.Key.Key_At, Qt.KeyboardModifier.GroupSwitchModifier)
+        start(window)
+
+    monkeypatch.setattr(MainWindow, "start", start_late)
+    assert draft(open_window(ScriptedEngine())) == "@"
+
+
 def test_enter_sends_it(monkeypatch: pytest.MonkeyPatch, open_window: OpenWindow, qtbot: QtBot):
     typed_before(monkeypatch, "Hello there", Qt.Key.Key_Return)
     window = open_window(ScriptedEngine())
