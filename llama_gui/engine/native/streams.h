@@ -16,12 +16,12 @@ enum {
     CHUNK_PAIRS = TILE_STEPS / 2,
 };
 
+INLINE int is_streamed(const PanelProduct *of, ptrdiff_t rows) {
+    return has_tiles && of->write_out == NULL && rows > 0 && rows <= (of->has_codes ? 1 : STREAMED_ROWS);
+}
+
 #if TILES
 enum { FLUSHED = 0x8040 }; /* in the register that controls arithmetic: numbers that are too small are zero */
-
-INLINE int is_streamed(const PanelProduct *of, ptrdiff_t rows) {
-    return has_tiles && of->write_out == NULL && rows <= (of->has_codes ? 1 : STREAMED_ROWS);
-}
 
 /* Sums [streams][rows][2 halves of a panel] of eight bits; from panel to panel `apart` bytes. */
 INLINE_512 void streamed_rows(const PanelProduct *of, const int8_t *w, ptrdiff_t apart, int rows, int streams, __m512i *sums) {
@@ -142,29 +142,40 @@ INLINE_512 void chained_row(const PanelProduct *of, ptrdiff_t channel, int strea
         const int8_t *const w = (const int8_t *)held_at(of, channel, 0);                                            \
         streamed_rows(of, w, of->steps * PANEL_STEP, ROWS, STREAMS, sums);                                          \
     }
-STREAMED(1, 1) STREAMED(1, 4) STREAMED(1, 8) STREAMED(2, 1) STREAMED(2, 4) STREAMED(3, 1) STREAMED(3, 4)
+STREAMED(1, 4) STREAMED(1, 8) STREAMED(2, 4) STREAMED(3, 4)
 #undef STREAMED
 
 TILE_512 chained_1(const PanelProduct *of, ptrdiff_t channel, __m512i *sums) { chained_row(of, channel, 1, (__m512 *)sums); }
 TILE_512 chained_4(const PanelProduct *of, ptrdiff_t channel, __m512i *sums) { chained_row(of, channel, STREAMS, (__m512 *)sums); }
 
-typedef void Streamed(const PanelProduct *, ptrdiff_t, __m512i *);
+/* They are no part of this, so the compiler cannot move what they compute out of it. */
+static void chained(const PanelProduct *of, ptrdiff_t channel, int panels, __m512i *sums) {
+    const unsigned control = _mm_getcsr();
+    _mm_setcsr(control | FLUSHED);
+    if (panels == 1) chained_1(of, channel, sums);
+    else chained_4(of, channel, sums);
+    _mm_setcsr(control);
+}
 
-static Streamed *streamed(const PanelProduct *of, ptrdiff_t rows, int panels) {
-    if (of->has_codes) return panels == 1 ? chained_1 : chained_4;
-    if (rows == 1) return panels == 1 ? streamed_1_1 : panels == STREAMS ? streamed_1_4 : streamed_1_8;
-    if (rows == 2) return panels == 1 ? streamed_2_1 : streamed_2_4;
-    return panels == 1 ? streamed_3_1 : streamed_3_4;
+static void streamed(const PanelProduct *of, ptrdiff_t rows, ptrdiff_t channel, int panels, __m512i *sums) {
+    if (panels == MANY_STREAMS) streamed_1_8(of, channel, sums);
+    else if (rows == 1) streamed_1_4(of, channel, sums);
+    else if (rows == 2) streamed_2_4(of, channel, sums);
+    else streamed_3_4(of, channel, sums);
 }
 
 static IN_512 void multiply_panels(const PanelProduct *of, ptrdiff_t rows, ptrdiff_t channel, int panels) {
     __m512i sums[2 * STREAMED_ROWS * STREAMS]; /* more than of a row and many streams */
-    const unsigned control = _mm_getcsr();
-    if (of->has_codes) _mm_setcsr(control | FLUSHED);
-    streamed(of, rows, panels)(of, channel, sums);
-    _mm_setcsr(control);
+    if (of->has_codes) chained(of, channel, panels, sums);
+    else streamed(of, rows, channel, panels, sums);
     for (int i = 0; i < panels; i++)
         for (ptrdiff_t r = 0; r < rows; r++) put_panel(of, r, channel + i * PANEL, sums + 2 * (i * rows + r), MOVED_BY);
+}
+
+/* One that is left over. */
+static void multiply_last(const PanelProduct *of, ptrdiff_t rows, ptrdiff_t channel) {
+    if (of->has_codes) multiply_panels(of, rows, channel, 1);
+    else multiply_panel(of, (Share){0, rows}, channel);
 }
 
 /* For all threads of a team. */
@@ -174,10 +185,9 @@ static void streams_in_team(const PanelProduct *of, ptrdiff_t rows) {
 #pragma omp for schedule(guided) nowait
     for (ptrdiff_t panel = 0; panel < panels; panel += together) {
         if (panel + together <= panels) multiply_panels(of, rows, panel * PANEL, together);
-        else for (ptrdiff_t last = panel; last < panels; last++) multiply_panels(of, rows, last * PANEL, 1);
+        else for (ptrdiff_t last = panel; last < panels; last++) multiply_last(of, rows, last * PANEL);
     }
 }
 #else
-INLINE int is_streamed(const PanelProduct *of, ptrdiff_t rows) { return (void)of, (void)rows, 0; }
 static void streams_in_team(const PanelProduct *of, ptrdiff_t rows) { (void)of, (void)rows; }
 #endif

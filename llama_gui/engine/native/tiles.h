@@ -18,7 +18,6 @@ enum {
     TILE_CODES = 128,            /* the same where codes are expanded, */
     TILE_FEW_CODES = 32,         /* and where a block is all rows there are: then more would stand in each other's way */
     TILE_AHEAD = 8192,           /* how many bytes ahead codes are prefetched, into the second-level cache */
-    LEAST_TILED = 4,             /* rows of eight bits; fewer are as fast without */
 };
 
 #if defined(__linux__) && !defined(OLD_ASSEMBLER)
@@ -225,12 +224,8 @@ static IN_512 void multiply_panel_in_tiles(const PanelProduct *of, Share rows, p
     put_back(&found);
 
 static void tiles_in_team(const PanelProduct *of, ptrdiff_t rows) { IN_TILES(multiply_panel_in_tiles, PANEL) }
-
-INLINE int is_tiled(const PanelProduct *of, ptrdiff_t rows) { return has_tiles && (of->has_codes || rows >= LEAST_TILED); }
-
 #else
 #define TILES 0
 static int may_use_tiles(void) { return 0; }
 static void tiles_in_team(const PanelProduct *of, ptrdiff_t rows) { (void)of, (void)rows; }
-INLINE int is_tiled(const PanelProduct *of, ptrdiff_t rows) { return (void)of, (void)rows, 0; }
 #endif

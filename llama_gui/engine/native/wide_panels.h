@@ -242,7 +242,7 @@ static void panels_in_team(const PanelProduct *of, ptrdiff_t rows) {
         streams_in_team(of, rows);
         return;
     }
-    if (is_tiled(of, rows)) {
+    if (has_tiles) {
         tiles_in_team(of, rows);
         return;
     }
