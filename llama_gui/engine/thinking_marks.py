@@ -123,9 +123,8 @@ class ThinkingDetokenizer:
         self._told = TaggedText(stops)
         self._may_think = True
         self._is_thinking = marks.are_open(prompt)
-        self._head = ""
-        """What may be the head of the thoughts that have just begun, so far."""
-        self._awaits_head = False
+        self._head: str | None = None
+        """What may be the head of the thoughts that have just begun, so far; None: none is to be expected."""
         self._guard(CLOSING if self._is_thinking else (*OPENING, *CLOSING) if marks.are_taught else ())
 
     def push(self, token_id: int) -> str:
@@ -149,26 +148,24 @@ class ThinkingDetokenizer:
         self._told.turn_to(TagGuard(tuple(tags)) if self._is_thinking else TagGuard((), tuple(tags)))
 
     def _words(self, piece: str) -> str:
-        if self._awaits_head:
-            piece = self._behind_head(piece)
+        if self._head is not None:
+            piece = self._behind_head(self._head + piece)
         if piece and not self._is_thinking:
             self._may_think = self._may_think and not piece.strip()
         return self._told.own(piece)
 
-    def _behind_head(self, piece: str) -> str:
+    def _behind_head(self, text: str) -> str:
         """What is no head; "" until that is known. Thoughts may lack it."""
-        self._head += piece
-        if self._marks.head.startswith(self._head) and self._head != self._marks.head:
+        if self._marks.head.startswith(text) and text != self._marks.head:
+            self._head = text
             return ""
-        self._awaits_head = False
-        return self._head.removeprefix(self._marks.head)
+        self._head = None
+        return text.removeprefix(self._marks.head)
 
     def _left_of_head(self) -> str:
         """The beginning of a head that did not come whole."""
-        if not self._awaits_head:
-            return ""
-        self._awaits_head = False
-        return self._told.own(self._head)
+        head, self._head = self._head, None
+        return "" if head is None else self._told.own(head)
 
     def _open(self) -> str:
         text = self._words(self._inner.flush())
@@ -176,7 +173,7 @@ class ThinkingDetokenizer:
             return text
         text += self._told.ours(THINK)
         self._is_thinking = True
-        self._head, self._awaits_head = "", bool(self._marks.head)
+        self._head = "" if self._marks.head else None
         self._guard(CLOSING)
         return text
 

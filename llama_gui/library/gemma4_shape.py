@@ -11,7 +11,7 @@ _DEFAULTS = {
 }  # fmt: skip
 _INTERVAL = 6
 _MOST_LAYERS = 10_000
-_Integer = Callable[[Mapping[str, Any], str, int], int]
+_Integer = Callable[..., int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +36,16 @@ class Gemma4Shape:
     @classmethod
     def from_config(cls, config: Mapping[str, Any], integer: _Integer) -> Self:
         """From the fields of the part for text, `with_defaults`. `integer` reads one, and raises where it cannot be."""
-        layers, inner = integer(config, "num_hidden_layers", 30), integer(config, "intermediate_size", 9216)
+        layers, inner = integer(config, "num_hidden_layers"), integer(config, "intermediate_size")
         kinds = _full_layers(config, min(layers, _MOST_LAYERS))
-        borrowing = integer(config, "num_kv_shared_layers", 1) if config.get("num_kv_shared_layers") else 0
+        borrowing = integer(config, "num_kv_shared_layers") if config.get("num_kv_shared_layers") else 0
         borrowing = min(borrowing, layers)
         full = _of_full_layers(config, kinds)
         width = config.get("hidden_size_per_layer_input", 256)
         return cls(
             full=sum(kinds),
             full_head_dim=integer(full, "head_dim", 512),
-            full_kv_heads=integer(full, "num_key_value_heads", integer(config, "num_key_value_heads", 4)),
+            full_kv_heads=integer(full, "num_key_value_heads", integer(config, "num_key_value_heads")),
             values_are_keys=config.get("attention_k_eq_v") is True,
             borrowing=borrowing,
             full_borrowing=sum(kinds[layers - borrowing :]) if borrowing else 0,
