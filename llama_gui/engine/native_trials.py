@@ -198,7 +198,8 @@ def attends_right(kernels: NativeKernels) -> bool:
     levels, scales = kernels.quantise(x)
     if (levels * scales.unsqueeze(1) - x).abs().max() > 0.51 * scales.max():
         return False
-    return all(_attends_right(kernels, dim, heads) for dim, heads in ((72, 4), (80, 8)))  # narrow, and wide if it can
+    # Narrow, and wide and in tiles if it can.
+    return all(_attends_right(kernels, dim, heads) for dim, heads in ((72, 4), (80, 8), (96, 6)))
 
 
 def _attends_right(kernels: NativeKernels, dim: int, heads: int) -> bool:

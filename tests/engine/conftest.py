@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import torch
 
 from llama_gui.engine import Engine, native_library
 from llama_gui.engine.native_kernels import NativeKernels
-from tests.engine.this_machine import register_widths
+from tests.engine.this_machine import limited, register_widths
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
 if not torch.cuda.is_available():
@@ -74,6 +73,5 @@ def kernels(request: pytest.FixtureRequest) -> Iterator[NativeKernels]:
     found = native_library.load()
     if found is None:
         pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
-    ways = {"tiles": nullcontext, "wide": found.without_tiles, "narrow": found.narrow}
-    with ways.get(request.param, lambda: found.narrow(in_fours=True))():
+    with limited(found, request.param):
         yield found

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 
 import pytest
 import torch
@@ -18,7 +17,7 @@ from llama_gui.engine.loading import load_model
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans, serves
 from llama_gui.engine.native_kernels import NativeKernels
 from tests.engine.kept_heads import TOGETHER, kept_heads, lies_in_blocks, rounded_queries
-from tests.engine.this_machine import keeps_int8, register_widths
+from tests.engine.this_machine import keeps_int8, limited, register_widths
 from tests.fakes.tiny_llama import write_tiny_llama
 
 
@@ -28,7 +27,7 @@ def kernels(request: pytest.FixtureRequest) -> Iterator[NativeKernels]:
     found = native_library.load()
     if found is None:
         pytest.skip("there are no kernels: no C compiler when this was installed, or a CPU that they are not for")
-    with nullcontext() if request.param == "wide" else found.narrow():
+    with limited(found, request.param):
         yield found
 
 
@@ -306,15 +305,16 @@ def test_keys_and_values_are_rounded_as_torch_does(kernels: NativeKernels, dtype
 @pytest.mark.parametrize("part", [1, 2], ids=["key", "value"])
 @pytest.mark.parametrize("kv_heads", [1, 4])
 @pytest.mark.parametrize("at", [70, 71])
-def test_what_is_no_number_is_not_seen_before_it_is_there(
+def test_what_is_no_number_is_seen_in_its_window_only(
     kernels: NativeKernels, kv_heads: int, part: int, bad: float, at: int, dtype: torch.dtype
 ):
-    rows = rows_of(90, 4, kv_heads, 64)
-    want = attended(kernels, rows, dtype, [90], None)
+    rows, window = rows_of(150, 4, kv_heads, 64), 40
+    want = attended(kernels, rows, dtype, [150], window)
     rows[part][at, 0, 5] = bad
-    got = NativeSpans(kernels, [(slot_for(rows, dtype), 90)]).attend(*rows, 0, None)
+    got = NativeSpans(kernels, [(slot_for(rows, dtype), 150)]).attend(*rows, 0, window)
     assert torch.equal(got[:at], want[:at])
     assert not torch.equal(got[at], want[at])
+    assert torch.equal(got[at + window :], want[at + window :])
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.int8], ids=str)

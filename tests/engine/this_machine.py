@@ -2,7 +2,8 @@
 
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -99,11 +100,23 @@ def register_widths(*, products: bool = True) -> list[str]:
     found = native_library.load()
     if found is None:
         return ["narrow"]
-    tiles = ["tiles"] if found.has_tiles and products else []
-    products = products and not tiles  # CPUs with AMX never add in fours, and three ways take long enough
+    products = products and not found.has_tiles  # CPUs with AMX never add in fours, and three ways take long enough
     return [
-        *tiles,
+        *(["tiles"] if found.has_tiles else []),
         *(["wide"] if found.is_wide else []),
         "narrow",
         *(["in fours"] if found.adds_fours and products else []),
     ]
+
+
+@contextmanager
+def limited(found: NativeKernels, width: str) -> Iterator[NativeKernels]:
+    """The kernels as one of `register_widths` says."""
+    ways = {
+        "tiles": nullcontext,
+        "wide": found.without_tiles if found.has_tiles else nullcontext,
+        "narrow": found.narrow,
+        "in fours": functools.partial(found.narrow, in_fours=True),
+    }
+    with ways[width]():
+        yield found

@@ -40,22 +40,26 @@ static void fetch_block(const Attention *a, CacheBlock block) {
 
 typedef void Attend(const Attention *, const Span *, const char *, const char *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const Room *);
 
+/* Whether its cache lies as wide_half_attention.h has it. */
+static int keeps_pairs(const Attention *a) { return a->kind == BFLOAT16 && has_wide_halves && a->dim % SIXTEEN == 0; }
+
 static Attend *which_attends(const Attention *a) {
     if (a->kind == INT8) return attend_whole;
     if (!has_wide || a->dim % SIXTEEN) return attend_some;
-    return a->kind == BFLOAT16 && has_wide_halves ? attend_halves : attend_wide;
+    if (!keeps_pairs(a)) return attend_wide;
+    return has_tiles && a->dim % TILE_HEAD == 0 ? attend_tiles : attend_halves;
 }
 
 static Room room_for(const Attention *a, Stock *from) {
     Attend *const attend = which_attends(a);
     const ptrdiff_t queries = QUERIES * (a->heads / a->kv_heads), is_whole = a->kind == INT8;
     const int widens = attend == attend_wide || (attend == attend_some && a->kind != FLOAT32);
-    const ptrdiff_t block = widens ? KEYS * a->dim * sizeof(float) : 0;
+    const ptrdiff_t block = KEYS * a->dim * sizeof(float);
     return (Room){
-        .keys = take(from, block),
-        .values = take(from, block),
+        .keys = take(from, widens ? block : 0),
+        .values = take(from, widens ? block : attend == attend_tiles ? block / 2 : 0),
         .seen = take(from, queries * sizeof(Seen)),
-        .queries = take(from, attend == attend_halves || is_whole ? queries * a->dim * sizeof(uint16_t) : 0),
+        .queries = take(from, keeps_pairs(a) || is_whole ? queries * a->dim * sizeof(uint16_t) : 0),
         .scales = take(from, is_whole * queries * sizeof(float)),
         .middles = take(from, is_whole * queries * sizeof(int32_t)),
     };
@@ -65,7 +69,7 @@ static Room room_for(const Attention *a, Stock *from) {
 static void keep_heads(const Attention *a, const Span *span, ptrdiff_t layer, ptrdiff_t head) {
     const CacheBlock all = block_at(a, span, layer, head, 0);
     char *const keys = (char *)all.keys, *const values = (char *)all.values;
-    const int is_paired = which_attends(a) == attend_halves;
+    const int is_paired = keeps_pairs(a);
     for (ptrdiff_t t = 0; t < span->length; t++) {
         const ptrdiff_t place = span->start + t, at = place * kept_bytes(a->kind, a->dim);
         const float *const k = a->k + (span->row + t) * a->k_stride + head * a->dim;

@@ -57,6 +57,7 @@ EXPORT const char *llama_gui_sources(void) { return SOURCES; }
 #include "attention.h"
 #include "wide_attention.h"
 #include "wide_half_attention.h"
+#include "tile_attention.h"
 #include "whole_attention.h"
 #include "attention_calls.h"
 #include "layer.h"

@@ -49,16 +49,21 @@ typedef struct {
 
 INLINE void configure(const TileShapes *to) { __asm__ volatile("ldtilecfg %0" : : "m"(*to)); }
 
+/* `first`: rows of 0, 1 and 4; `second`: of 2, 3 and 5. A weight is in 6 and 7. */
+static void shape_all(ptrdiff_t first, ptrdiff_t second) {
+    TileShapes shapes = {.palette = 1};
+    const uint8_t a = (uint8_t)first, b = (uint8_t)second;
+    const uint8_t each[8] = {a, a, b, b, a, b, TILE_STEPS, TILE_STEPS};
+    for (int i = 0; i < 8; i++) shapes.bytes[i] = TILE_BYTES;
+    memcpy(shapes.rows, each, sizeof each);
+    configure(&shapes);
+}
+
 /* For a block of so many rows. Sums are in 0 (first rows, first half of the channels), 1 (the second half), and 2 and 3 (the other
  * rows), x in 4 and 5, the weight in 6 and 7. */
 static void shape_tiles(ptrdiff_t rows) {
-    const uint8_t first = (uint8_t)(rows < TILE_ROWS ? rows : TILE_ROWS);
-    const uint8_t second = (uint8_t)(rows > TILE_ROWS ? rows - TILE_ROWS : TILE_ROWS); /* not used otherwise */
-    TileShapes shapes = {.palette = 1};
-    for (int i = 0; i < 8; i++) shapes.bytes[i] = TILE_BYTES;
-    const uint8_t each[8] = {first, first, second, second, first, second, TILE_STEPS, TILE_STEPS};
-    memcpy(shapes.rows, each, sizeof each);
-    configure(&shapes);
+    if (rows > TILE_ROWS) shape_all(TILE_ROWS, rows - TILE_ROWS);
+    else shape_all(rows, TILE_ROWS); /* the second ones are not used */
 }
 
 /* What was configured before, to be put back. */
