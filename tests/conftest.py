@@ -11,8 +11,8 @@ if sys.platform == "win32" and glob.glob(r"Fonts\*.ttf", root_dir=os.environ["SY
     os.environ.setdefault("QT_QPA_FONTDIR", os.path.join(os.environ["SYSTEMROOT"], "Fonts"))
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["HF_HUB_OFFLINE"] = "1"
-# The application lets torch's threads spin a little while they wait for each other, see llama_gui/__main__.py. Here two
-# processes share the cores, and one that spins only keeps the one it waits for off them.
+# The application lets torch's threads spin a little while they wait for each other, see llama_gui/__main__.py. Here
+# several processes share the cores, and one that spins only keeps the one it waits for off them.
 os.environ["GOMP_SPINCOUNT"] = "0"
 # Bytecode is kept as on anybody's machine: each of a hundred child processes would compile the package anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

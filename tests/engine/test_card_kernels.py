@@ -130,8 +130,16 @@ def test_rows_are_rotated_and_kept(heads, dim, rotary, dtype):
 KINDS = ("plain", "window", "sinks", "cap", "window and sinks")
 
 
-@pytest.mark.parametrize(("kind", "dtype"), [*((kind, torch.float32) for kind in KINDS), ("plain", torch.float16)])
-@pytest.mark.parametrize("programs", [1, 64], ids=["whole", "splits"])
+@pytest.mark.parametrize(
+    ("programs", "kind", "dtype"),
+    [
+        *((1, kind, torch.float32) for kind in KINDS),
+        (1, "plain", torch.float16),
+        *((64, kind, torch.float32) for kind in ("cap", "window and sinks")),
+        *(pytest.param(64, kind, torch.float32, marks=pytest.mark.campaign) for kind in ("plain", "window", "sinks")),
+        (64, "plain", torch.float16),
+    ],
+)
 def test_rows_attend_to_their_own_slots(monkeypatch, programs, kind, dtype):
     """However many splits there are of the keys."""
     monkeypatch.setattr(card_kernels, "_PROGRAMS", programs)
@@ -192,7 +200,9 @@ def test_wide_products_in_int8_of_a_row():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
-@pytest.mark.parametrize(("rows", "groups"), [(1, 3), (1, 40), (7, 11), (40, 3), (130, 3)])
+@pytest.mark.parametrize(
+    ("rows", "groups"), [(1, 3), pytest.param(1, 40, marks=pytest.mark.campaign), (7, 11), (40, 3), (130, 3)]
+)
 def test_products_in_int4(rows, groups, dtype):
     width = GROUP * groups
     weight, x, bias = (

@@ -20,7 +20,7 @@ from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.ranking import Ranker
 from tests.engine.this_machine import needs_torch_int8
-from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
+from tests.fakes.tiny_llama import write_tiny_llama
 
 PROMPT = torch.randint(0, 250, (1100,), generator=torch.Generator().manual_seed(5)).tolist()
 NOTHING = torch.empty(0)  # make_fx wants an argument
@@ -98,21 +98,16 @@ def accept(segments):
     [
         *(
             (shape, "float32")
-            for shape in (
-                *SHAPES,
-                "mistral",
-                "qwen3",
-                "smollm3",
-                "granite",
-                "phi4-mini",
-                "gemma2",
-                "gemma3",
-                "olmo3",
-                "ministral3",
-            )
+            for shape in ("llama-3.2", "tinyllama", "qwen3", "smollm3", "gemma2", "olmo3", "ministral3")
         ),
-        *((shape, "bfloat16") for shape in ("llama-3.2", "tinyllama", "mistral", "phi4-mini", "gemma3")),
-        *(pytest.param(shape, "int8", marks=needs_torch_int8) for shape in ("llama-3.2", "llama-3.1")),
+        *((shape, "bfloat16") for shape in ("llama-3.2", "phi4-mini", "gemma3")),
+        pytest.param("llama-3.2", "int8", marks=needs_torch_int8),
+        *(
+            pytest.param(shape, "float32", marks=pytest.mark.campaign)
+            for shape in ("llama-3.1", "mistral", "granite", "phi4-mini", "gemma3")
+        ),
+        *(pytest.param(shape, "bfloat16", marks=pytest.mark.campaign) for shape in ("tinyllama", "mistral")),
+        pytest.param("llama-3.1", "int8", marks=[needs_torch_int8, pytest.mark.campaign]),
     ],
 )
 @torch.inference_mode()

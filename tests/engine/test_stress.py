@@ -692,6 +692,7 @@ def many_messages(count: int) -> list[Message]:
     return [Message("assistant" if n % 2 else "user", "hello") for n in range(count)]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("one_engine", ["tinyllama"], indirect=True)  # the longer template; no tokenizer sees it
 def test_a_hundred_thousand_messages_are_refused_within_seconds(one_engine: Engine) -> None:
     began = time.monotonic()

@@ -21,7 +21,7 @@ from tests.journeys.driving import close_all, others
 from tests.mouse import double_click
 
 FIRST = int(os.environ.get("RANDOM_FIRST", "0"))
-SEEDS = range(FIRST, FIRST + int(os.environ.get("RANDOM_USE", "2")))
+SEEDS = range(FIRST, FIRST + int(os.environ.get("RANDOM_USE", "1")))
 STEPS = 150
 KEYS = (
     Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab, Qt.Key.Key_Up, Qt.Key.Key_Down,
