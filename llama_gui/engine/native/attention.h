@@ -82,7 +82,7 @@ static void cap_scores(float *scores, ptrdiff_t count, float cap) {
 
 typedef struct {
     float values[WIDEST] __attribute__((aligned(ALIGNMENT)));
-    float sums[16]; /* that make up `sum` in the end, in tile_attention.h */
+    float sums[16]; /* that make up `sum` in the end, in wide_half_attention.h */
     float largest, sum;
 } Seen;
 

@@ -79,50 +79,6 @@ static void tile_values(const uint32_t *weights, const uint32_t *values, ptrdiff
     if (d < dim) tile_some_values(weights, values + d, dim, 2, next, seen->values + d);
 }
 
-/* 2^x on [0, 1) but for 3e-6: more would be lost where weights are rounded. (Fitted to the relative error.) */
-INLINE_512 __m512 power_of_two(__m512 x) {
-    const __m512 fraction = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-    __m512 p = _mm512_set1_ps(0.01342668f);
-    p = _mm512_fmadd_ps(p, fraction, _mm512_set1_ps(0.05224247f));
-    p = _mm512_fmadd_ps(p, fraction, _mm512_set1_ps(0.24128021f));
-    p = _mm512_fmadd_ps(p, fraction, _mm512_set1_ps(0.69304484f));
-    p = _mm512_fmadd_ps(p, fraction, _mm512_set1_ps(1.0f));
-    return _mm512_scalef_ps(p, x); /* by a power of two: the whole number below x */
-}
-
-/* As `half_soften`, of scores that are not multiplied with `scale` yet; what weights sum up to is left in `sums`. */
-TILE_512 tile_soften(const float *scores, float scale, Share keys, ptrdiff_t dim, Seen *seen, uint32_t *weights) {
-    const uint64_t up_to_end = keys.end < KEYS ? ((uint64_t)1 << keys.end) - 1 : ~(uint64_t)0;
-    const uint64_t are_seen = up_to_end & ~(((uint64_t)1 << keys.begin) - 1);
-    const __m512 none = _mm512_set1_ps(-__builtin_inff());
-    __m512 score[KEY_VECTORS], most = none;
-    UNROLL for (int i = 0; i < KEY_VECTORS; i++) {
-        score[i] = _mm512_mask_load_ps(none, (__mmask16)(are_seen >> i * SIXTEEN), scores + i * SIXTEEN);
-        most = _mm512_max_ps(score[i], most);
-    }
-    const float found = scale * largest_of(_mm256_max_ps(_mm512_castps512_ps256(most), _mm512_extractf32x8_ps(most, 1)));
-    const float in_twos = 1.44269504f; /* log2(e) */
-    __m512 sums = _mm512_load_ps(seen->sums);
-    if (found > seen->largest) {
-        const __m512 factor = power_of_two(_mm512_set1_ps((seen->largest - found) * in_twos));
-        sums = _mm512_mul_ps(sums, factor);
-        for (ptrdiff_t d = 0; d < dim; d += SIXTEEN)
-            _mm512_store_ps(seen->values + d, _mm512_mul_ps(_mm512_load_ps(seen->values + d), factor));
-        seen->largest = found;
-    }
-    const __m512 shift = _mm512_set1_ps(seen->largest * in_twos), factor = _mm512_set1_ps(scale * in_twos);
-    const __m512i ones = _mm512_set1_epi16(0x3F80);
-    UNROLL for (int i = 0; i < KEY_VECTORS; i += 2) {
-        const __m512 lower = power_of_two(_mm512_fmsub_ps(score[i], factor, shift));
-        const __m512 upper = power_of_two(_mm512_fmsub_ps(score[i + 1], factor, shift));
-        __m512i halves;
-        HALVES_OF(halves, lower, upper);
-        _mm512_store_si512(weights + i / 2 * PAIRS, halves);
-        ADD_HALVES(sums, halves, ones);
-    }
-    _mm512_store_ps(seen->sums, sums);
-}
-
 /* Copies the values of the keys `of` a block, and zeros in the place of others, which may be anything: no token has reached them,
  * or these queries do not. Says whether all is finite, so that a weight of zero takes nothing. */
 static IN_512 int sound_values(const uint32_t *values, Share of, ptrdiff_t dim, uint32_t *to) {
@@ -139,12 +95,6 @@ static IN_512 int sound_values(const uint32_t *values, Share of, ptrdiff_t dim, 
         }
     }
     return are_none == 0;
-}
-
-/* All scores of a query. */
-static void scale_and_cap(float *scores, float scale, float cap) {
-    for (int i = 0; i < KEYS; i++) scores[i] *= scale;
-    cap_scores(scores, KEYS, cap);
 }
 
 /* The keys of a block that some of these queries see; `see_all`: whether every one sees all of the block. */
@@ -182,15 +132,13 @@ static void attend_tile_block(const Attention *a, const uint16_t *q, const Share
                               const PairBlock *block, uint32_t *room, Seen *seen) {
     float scores[TILE_ROWS][KEYS] __attribute__((aligned(ALIGNMENT)));
     uint32_t weights[TILE_ROWS][KEY_PAIRS] __attribute__((aligned(ALIGNMENT)));
-    const int is_capped = a->cap > 0;
     int see_all;
     const Share of_some = seen_by_some(keys_of, queries, &see_all);
     if (of_some.begin >= of_some.end) return;
     tile_scores(q, block->keys, a->dim, block->next.keys, scores);
     for (ptrdiff_t r = 0; r < queries; r++) {
-        if (is_capped) scale_and_cap(scores[r], a->scale, a->cap);
-        if (keys_of[r].begin >= keys_of[r].end) memset(weights[r], 0, sizeof *weights);
-        else tile_soften(scores[r], is_capped ? 1.0f : a->scale, keys_of[r], a->dim, &seen[r], weights[r]);
+        if (keys_of[r].begin < keys_of[r].end) weigh_halves(a, scores[r], keys_of[r], &seen[r], weights[r]);
+        else memset(weights[r], 0, sizeof *weights);
     }
     const uint32_t (*const of_all)[KEY_PAIRS] = (const uint32_t (*)[KEY_PAIRS])weights;
     if (see_all) tile_values(*of_all, block->values, a->dim, block->next.values, seen);
@@ -198,17 +146,13 @@ static void attend_tile_block(const Attention *a, const uint16_t *q, const Share
 }
 
 /* As `attend_some`. */
-static IN_512 void attend_tiles(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,
-                                ptrdiff_t first, ptrdiff_t count, const Room *room) {
+static void attend_tiles(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,
+                         ptrdiff_t first, ptrdiff_t count, const Room *room) {
     const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim;
     const ptrdiff_t last = last_key(span, first + count - 1);
     const TileShapes found = found_shapes();
     ptrdiff_t shaped = 0;
-    begin_seen(room->seen, queries, dim);
-    for (ptrdiff_t i = 0; i < queries; i++) {
-        memset(room->seen[i].sums, 0, sizeof room->seen[i].sums);
-        narrow_row(query_of(a, span, head, first, i), dim, room->queries + i * dim);
-    }
+    begin_halves(a, span, head, first, queries, room);
     for (ptrdiff_t block = first_block(a, span->start + first); block <= last; block += KEYS) {
         const uint32_t *const keys = (const uint32_t *)all_keys + block * dim / 2;
         const uint32_t *const values = (const uint32_t *)all_values + block * dim / 2;
@@ -223,8 +167,7 @@ static IN_512 void attend_tiles(const Attention *a, const Span *span, const char
         }
     }
     put_back(&found);
-    for (ptrdiff_t i = 0; i < queries; i++) room->seen[i].sum = sum_of_sixteen(_mm512_load_ps(room->seen[i].sums));
-    put_seen(a, span, head, first, queries, room->seen);
+    put_halves(a, span, head, first, queries, room->seen);
 }
 #else
 static void attend_tiles(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,

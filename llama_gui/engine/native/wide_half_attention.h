@@ -31,8 +31,9 @@ static IN_512 void keep_half(const float *x, ptrdiff_t dim, ptrdiff_t place, int
     }
 }
 
-/* Scores of some queries, [queries][dim], for a block of transposed keys; each pair of numbers prefetches four of the next lines. */
-INLINE_512 void half_scores(const uint16_t *q, const uint32_t *keys, ptrdiff_t dim, float scale, int queries, const char *next,
+/* Products of some queries, [queries][dim], with a block of transposed keys; each pair of numbers prefetches four of the next
+ * lines. */
+INLINE_512 void half_scores(const uint16_t *q, const uint32_t *keys, ptrdiff_t dim, int queries, const char *next,
                             float (*scores)[KEYS]) {
     __m512i total[FOUR_QUERIES * KEY_VECTORS];
     UNROLL for (int i = 0; i < queries * KEY_VECTORS; i++) total[i] = _mm512_setzero_si512();
@@ -45,24 +46,62 @@ INLINE_512 void half_scores(const uint16_t *q, const uint32_t *keys, ptrdiff_t d
             UNROLL for (int i = 0; i < KEY_VECTORS; i++) ADD_HALVES(total[r * KEY_VECTORS + i], key[i], numbers);
         }
     }
-    UNROLL for (int i = 0; i < queries * KEY_VECTORS; i++) {
-        const __m512 score = _mm512_mul_ps(_mm512_castsi512_ps(total[i]), _mm512_set1_ps(scale));
-        _mm512_storeu_ps(scores[i / KEY_VECTORS] + i % KEY_VECTORS * SIXTEEN, score);
-    }
+    UNROLL for (int i = 0; i < queries * KEY_VECTORS; i++)
+        _mm512_storeu_si512(scores[i / KEY_VECTORS] + i % KEY_VECTORS * SIXTEEN, total[i]);
 }
 
-/* As `wide_soften`, but the weights are rounded before they are summed. */
-TILE_512 half_soften(const float *scores, Share keys, ptrdiff_t dim, Seen *seen, uint32_t *weights) {
-    __m512 weight[KEY_VECTORS], sum = _mm512_setzero_ps();
-    wide_weights(scores, keys.begin, keys.end, dim, seen, weight);
-    UNROLL for (int i = 0; i < KEY_VECTORS; i += 2) {
-        __m512i halves;
-        HALVES_OF(halves, weight[i], weight[i + 1]);
-        _mm512_storeu_si512(weights + i / 2 * PAIRS, halves);
-        sum = _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_slli_epi32(halves, 16)));
-        sum = _mm512_add_ps(sum, _mm512_castsi512_ps(_mm512_and_si512(halves, _mm512_set1_epi32((int)0xFFFF0000))));
+/* 2^x on [0, 1) but for 3e-6: more would be lost where weights are rounded. (Fitted to the relative error.) */
+INLINE_512 __m512 power_of_two(__m512 x) {
+    const __m512 fraction = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    __m512 p = _mm512_set1_ps(0.01342668f);
+    p = _mm512_fmadd_ps(p, fraction, _mm512_set1_ps(0.05224247f));
+    p = _mm512_fmadd_ps(p, fraction, _mm512_set1_ps(0.24128021f));
+    p = _mm512_fmadd_ps(p, fraction, _mm512_set1_ps(0.69304484f));
+    p = _mm512_fmadd_ps(p, fraction, _mm512_set1_ps(1.0f));
+    return _mm512_scalef_ps(p, x); /* by a power of two: the whole number below x */
+}
+
+/* As `wide_soften`, but scores are not multiplied with `scale` yet, and weights are rounded before they are summed: in `sums`,
+ * until `put_halves`. */
+TILE_512 half_soften(const float *scores, float scale, Share keys, ptrdiff_t dim, Seen *seen, uint32_t *weights) {
+    const uint64_t up_to_end = keys.end < KEYS ? ((uint64_t)1 << keys.end) - 1 : ~(uint64_t)0;
+    const uint64_t are_seen = up_to_end & ~(((uint64_t)1 << keys.begin) - 1);
+    const __m512 none = _mm512_set1_ps(-__builtin_inff());
+    __m512 score[KEY_VECTORS], most = none;
+    UNROLL for (int i = 0; i < KEY_VECTORS; i++) {
+        score[i] = _mm512_mask_load_ps(none, (__mmask16)(are_seen >> i * SIXTEEN), scores + i * SIXTEEN);
+        most = _mm512_max_ps(score[i], most);
     }
-    seen->sum += sum_of_sixteen(sum);
+    const float found = scale * largest_of(_mm256_max_ps(_mm512_castps512_ps256(most), _mm512_extractf32x8_ps(most, 1)));
+    const float in_twos = 1.44269504f; /* log2(e) */
+    __m512 sums = _mm512_load_ps(seen->sums);
+    if (found > seen->largest) {
+        const __m512 factor = power_of_two(_mm512_set1_ps((seen->largest - found) * in_twos));
+        sums = _mm512_mul_ps(sums, factor);
+        for (ptrdiff_t d = 0; d < dim; d += SIXTEEN)
+            _mm512_store_ps(seen->values + d, _mm512_mul_ps(_mm512_load_ps(seen->values + d), factor));
+        seen->largest = found;
+    }
+    const __m512 shift = _mm512_set1_ps(seen->largest * in_twos), factor = _mm512_set1_ps(scale * in_twos);
+    const __m512i ones = _mm512_set1_epi16(0x3F80);
+    UNROLL for (int i = 0; i < KEY_VECTORS; i += 2) {
+        const __m512 lower = power_of_two(_mm512_fmsub_ps(score[i], factor, shift));
+        const __m512 upper = power_of_two(_mm512_fmsub_ps(score[i + 1], factor, shift));
+        __m512i halves;
+        HALVES_OF(halves, lower, upper);
+        _mm512_store_si512(weights + i / 2 * PAIRS, halves);
+        ADD_HALVES(sums, halves, ones);
+    }
+    _mm512_store_ps(seen->sums, sums);
+}
+
+/* The weights of keys by the products of a query with them. */
+static void weigh_halves(const Attention *a, float *scores, Share keys, Seen *seen, uint32_t *weights) {
+    if (a->cap > 0) {
+        for (int i = 0; i < KEYS; i++) scores[i] *= a->scale;
+        cap_scores(scores, KEYS, a->cap);
+    }
+    half_soften(scores, a->cap > 0 ? 1.0f : a->scale, keys, a->dim, seen, weights);
 }
 
 /* As `wide_values`, of pairs; of a pair in which only one key is seen the other counts as zeros. */
@@ -88,9 +127,9 @@ INLINE_512 void half_values(const uint32_t (*weights)[KEY_PAIRS], const uint32_t
 }
 
 #define HALF_SCORES(QUERIES)                                                                                        \
-    TILE_512 half_scores_##QUERIES(const uint16_t *q, const uint32_t *keys, ptrdiff_t dim, float scale,             \
-                                   const char *next, float (*scores)[KEYS]) {                                       \
-        half_scores(q, keys, dim, scale, QUERIES, next, scores);                                                    \
+    TILE_512 half_scores_##QUERIES(const uint16_t *q, const uint32_t *keys, ptrdiff_t dim, const char *next,        \
+                                   float (*scores)[KEYS]) {                                                         \
+        half_scores(q, keys, dim, QUERIES, next, scores);                                                           \
     }
 #define HALF_VALUES(QUERIES, VECTORS)                                                                               \
     TILE_512 half_values_##QUERIES##_##VECTORS(const uint32_t (*weights)[KEY_PAIRS], const uint32_t *values,        \
@@ -105,7 +144,7 @@ HALF_TILES(1) HALF_TILES(2) HALF_TILES(3) HALF_TILES(4)
 #define ALL_VECTORS(QUERIES) \
     {half_values_##QUERIES##_1, half_values_##QUERIES##_2, half_values_##QUERIES##_3, half_values_##QUERIES##_4}
 
-typedef void HalfScores(const uint16_t *, const uint32_t *, ptrdiff_t, float, const char *, float (*)[KEYS]);
+typedef void HalfScores(const uint16_t *, const uint32_t *, ptrdiff_t, const char *, float (*)[KEYS]);
 typedef void HalfValues(const uint32_t (*)[KEY_PAIRS], const uint32_t *, Share, ptrdiff_t, ptrdiff_t, const char *, Seen *);
 static HalfScores *const half_scores_tiles[FOUR_QUERIES] = {half_scores_1, half_scores_2, half_scores_3, half_scores_4};
 static HalfValues *const half_values_tiles[FOUR_QUERIES][4] = { /* [queries - 1][vectors - 1] */
@@ -136,13 +175,28 @@ static void attend_half_block(const Attention *a, const uint16_t *q, const Share
     float scores[FOUR_QUERIES][KEYS] __attribute__((aligned(ALIGNMENT)));
     uint32_t weights[FOUR_QUERIES][KEY_PAIRS] __attribute__((aligned(ALIGNMENT)));
     const uint32_t (*const of_all)[KEY_PAIRS] = (const uint32_t (*)[KEY_PAIRS])weights;
-    half_scores_tiles[queries - 1](q, block->keys, a->dim, a->scale, block->next.keys, scores);
-    for (int r = 0; a->cap > 0 && r < queries; r++) cap_scores(scores[r], KEYS, a->cap);
+    half_scores_tiles[queries - 1](q, block->keys, a->dim, block->next.keys, scores);
     for (int r = 0; r < queries; r++)
-        if (keys_of[r].begin < keys_of[r].end) half_soften(scores[r], keys_of[r], a->dim, &seen[r], weights[r]);
+        if (keys_of[r].begin < keys_of[r].end) weigh_halves(a, scores[r], keys_of[r], &seen[r], weights[r]);
     if (are_alike(keys_of, queries)) add_half_values(of_all, block, keys_of[0], a->dim, queries, seen);
     else
         for (int r = 0; r < queries; r++) add_half_values(of_all + r, block, keys_of[r], a->dim, 1, seen + r);
+}
+
+/* Rounds the queries. */
+static void begin_halves(const Attention *a, const Span *span, ptrdiff_t head, ptrdiff_t first, ptrdiff_t queries,
+                         const Room *room) {
+    begin_seen(room->seen, queries, a->dim);
+    for (ptrdiff_t i = 0; i < queries; i++) {
+        memset(room->seen[i].sums, 0, sizeof room->seen[i].sums);
+        narrow_row(query_of(a, span, head, first, i), a->dim, room->queries + i * a->dim);
+    }
+}
+
+static IN_512 void put_halves(const Attention *a, const Span *span, ptrdiff_t head, ptrdiff_t first, ptrdiff_t queries,
+                              Seen *seen) {
+    for (ptrdiff_t i = 0; i < queries; i++) seen[i].sum = sum_of_sixteen(_mm512_load_ps(seen[i].sums));
+    put_seen(a, span, head, first, queries, seen);
 }
 
 /* As `attend_some`. */
@@ -150,8 +204,7 @@ static void attend_halves(const Attention *a, const Span *span, const char *all_
                           ptrdiff_t first, ptrdiff_t count, const Room *room) {
     const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim;
     const ptrdiff_t last = last_key(span, first + count - 1);
-    begin_seen(room->seen, queries, dim);
-    for (ptrdiff_t i = 0; i < queries; i++) narrow_row(query_of(a, span, head, first, i), dim, room->queries + i * dim);
+    begin_halves(a, span, head, first, queries, room);
     for (ptrdiff_t block = first_block(a, span->start + first); block <= last; block += KEYS) {
         const uint32_t *const keys = (const uint32_t *)all_keys + block * dim / 2;
         const uint32_t *const values = (const uint32_t *)all_values + block * dim / 2;
@@ -164,5 +217,5 @@ static void attend_halves(const Attention *a, const Span *span, const char *all_
             now.next = (CacheBlock){NULL, NULL}; /* once is enough */
         }
     }
-    put_seen(a, span, head, first, queries, room->seen);
+    put_halves(a, span, head, first, queries, room->seen);
 }
