@@ -117,7 +117,8 @@ def test_json_has_one_object_for_each_token_and_one_with_the_result(capsys):
 
 
 def test_the_same_seed_gives_the_same_answer_and_another_does_not(capsys):
-    answers = [ask(capsys, "--seed", seed, "--temperature", "1.5", "--top-k", "0", QUESTION)[1] for seed in "445"]
+    options = ("--temperature", "1.5", "--top-k", "0", "Tell me a story")
+    answers = [ask(capsys, "--seed", seed, *options)[1] for seed in "445"]
     assert answers[0] == answers[1] != answers[2]
 
 
@@ -125,9 +126,9 @@ def test_the_same_seed_gives_the_same_answer_and_another_does_not(capsys):
 def test_a_model_in_fp8_answers(capsys, tmp_path: Path, layout: str):
     """The starter model, which still knows what it is."""
     folder, _ = write_fp8(find_resources() / "starter_model", tmp_path / "model", LAYOUTS[layout])
-    status, out, _ = ask(capsys, "--model", str(folder), "--temperature", "0", "What can you do?")
+    status, out, _ = ask(capsys, "--model", str(folder), "--temperature", "0", "How do I open a new tab?")
     assert status == 0
-    assert out.startswith("I can tell you how to use this application")
+    assert "**Ctrl+T**" in out
 
 
 def test_max_tokens_ends_the_answer(capsys):
