@@ -111,8 +111,7 @@ static float narrow_words(float *scores, const float *value_scales, Share keys, 
 /* The same for registers of 512 bits. */
 static IN_512 float wide_words(float *scores, const float *value_scales, Share keys, ptrdiff_t dim, Seen *seen, char *to,
                                      int32_t *middle) {
-    const uint64_t up_to_end = keys.end < KEYS ? ((uint64_t)1 << keys.end) - 1 : ~(uint64_t)0;
-    const uint64_t are_seen = up_to_end & ~(((uint64_t)1 << keys.begin) - 1);
+    const uint64_t are_seen = lanes_of(keys.begin, keys.end);
     __m512 weight[KEY_VECTORS], sum = _mm512_setzero_ps(), most = _mm512_setzero_ps();
     __mmask16 are_none = 0;
     wide_weights(scores, keys.begin, keys.end, dim, seen, weight);

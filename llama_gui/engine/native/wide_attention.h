@@ -122,10 +122,15 @@ TILE_512 wide_scores_4(const float *const *q, const float *keys, ptrdiff_t dim, 
     wide_scores(q, keys, dim, scale, FOUR_QUERIES, next, scores);
 }
 
+/* A bit for each of the keys `from` to `to` of a block. */
+INLINE uint64_t lanes_of(ptrdiff_t from, ptrdiff_t to) {
+    return (to < KEYS ? ((uint64_t)1 << to) - 1 : ~(uint64_t)0) & ~(((uint64_t)1 << from) - 1);
+}
+
 /* The weights of the keys `from` to `to` of a block, 0 for all others; earlier sums are scaled down where a score is larger than all
  * before it. */
 INLINE_512 void wide_weights(const float *scores, ptrdiff_t from, ptrdiff_t to, ptrdiff_t dim, Seen *seen, __m512 *weight) {
-    const uint64_t are_seen = (to < KEYS ? ((uint64_t)1 << to) - 1 : ~(uint64_t)0) & ~(((uint64_t)1 << from) - 1);
+    const uint64_t are_seen = lanes_of(from, to);
     __m512 score[KEY_VECTORS], most = _mm512_set1_ps(seen->largest);
     UNROLL for (int i = 0; i < KEY_VECTORS; i++) {
         const __m512 none = _mm512_set1_ps(-__builtin_inff());

@@ -64,8 +64,7 @@ INLINE_512 __m512 power_of_two(__m512 x) {
 /* As `wide_soften`, but scores are not multiplied with `scale` yet, and weights are rounded before they are summed: in `sums`,
  * until `put_halves`. */
 TILE_512 half_soften(const float *scores, float scale, Share keys, ptrdiff_t dim, Seen *seen, uint32_t *weights) {
-    const uint64_t up_to_end = keys.end < KEYS ? ((uint64_t)1 << keys.end) - 1 : ~(uint64_t)0;
-    const uint64_t are_seen = up_to_end & ~(((uint64_t)1 << keys.begin) - 1);
+    const uint64_t are_seen = lanes_of(keys.begin, keys.end);
     const __m512 none = _mm512_set1_ps(-__builtin_inff());
     __m512 score[KEY_VECTORS], most = none;
     UNROLL for (int i = 0; i < KEY_VECTORS; i++) {
