@@ -27,6 +27,13 @@ class CacheLayout:
         """Of a network whose layers are alike."""
         return cls((CachePart(layers, kv_heads, head_dim),), tuple((0, layer) for layer in range(layers)))
 
+    @classmethod
+    def of_some(cls, layers: int, without: frozenset[int], kv_heads: int, head_dim: int) -> "CacheLayout":
+        """Of a network some of whose layers keep none, whose places say nothing."""
+        kept = [layer for layer in range(layers) if layer not in without]
+        places = {layer: (0, number) for number, layer in enumerate(kept)}
+        return cls((CachePart(len(kept), kv_heads, head_dim),), tuple(places.get(n, (0, 0)) for n in range(layers)))
+
     @property
     def is_even(self) -> bool:
         """Whether each layer keeps its own, in the order of layers."""

@@ -50,8 +50,8 @@ _VISION_HEAD = "vision_tower.head."
 """Of SigLIP's, which makes a vector of an image: nobody needs it here."""
 Network = Literal["all", "text", "vision"]
 """Of which network a checkpoint is read, where it holds two."""
-_GUESSING_PARTS = ("model.mtp_",)
-"""Those of ERNIE's layer that guesses a further token: neither."""
+_GUESSING_PARTS = ("model.mtp_", "mtp.")
+"""Those of ERNIE's and Qwen3.5's layer that guesses a further token: neither."""
 
 _OF_LAYER = re.compile(r"(model\.layers\.[0-9]+\.)(.+)(\.[^.]+)", re.ASCII)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from llama_gui.engine.cache_layout import CacheLayout
+from llama_gui.engine.delta_config import DeltaConfig, read_delta
 from llama_gui.engine.expert_config import ERNIE_NAMES, ExpertConfig, read_experts, with_names_of_qwen
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json, shortest, shown
@@ -110,6 +111,8 @@ class NetworkConfig:
     """The same of logits."""
     gemma4: Gemma4Config | None = None
     """What layers without a window have otherwise, and more; None: it is no Gemma 4."""
+    delta: DeltaConfig | None = None
+    """Which layers have a gated delta net in the place of attention, whose output is gated then; None: all attend."""
 
     @property
     def rotary_dim(self) -> int:
@@ -154,6 +157,8 @@ class NetworkConfig:
     def cache_layout(self) -> CacheLayout:
         """Which keys and values are kept."""
         layers = self.num_hidden_layers
+        if self.delta is not None:
+            return CacheLayout.of_some(layers, self.delta.layers, self.num_key_value_heads, self.head_dim)
         if self.gemma4 is None:
             return CacheLayout.even(layers, self.num_key_value_heads, self.head_dim)
         return layout_of(self.gemma4, (self.num_key_value_heads, self.head_dim), self.sliding_layers, layers)
@@ -172,6 +177,10 @@ class NetworkConfig:
     def rope_of(self, layer: int) -> int:
         """Which of `ropes` that of `layer` is."""
         return int(self.local_rope is not None and layer in self.sliding_layers)
+
+    def delta_of(self, layer: int) -> DeltaConfig | None:
+        """What `layer` has in the place of attention; None: it attends."""
+        return self.delta if self.delta is not None and layer in self.delta.layers else None
 
     def experts_of(self, layer: int) -> ExpertConfig | None:
         """Those of `layer`; None: it has an MLP."""
@@ -285,6 +294,8 @@ def network_config(fields: Fields) -> NetworkConfig:
         return _as_gemma(config, fields)
     if family.has_sinks:
         return _as_gpt_oss(config, fields)
+    if family.has_deltas:
+        return replace(config, norm_shift=1.0, delta=read_delta(fields, layers))
     return _multiplied(config, fields) if family.multiplies else config
 
 

@@ -44,6 +44,7 @@ QWEN_NAMES = ExpertNames(
     "mlp.experts.{}.down_proj.weight",
 )
 QWEN2_NAMES = replace(QWEN_NAMES, shared="mlp.shared_expert.{}.weight", shared_gate="mlp.shared_expert_gate.weight")
+QWEN35_NAMES = replace(QWEN2_NAMES, gate_up=("mlp.experts.gate_up_proj",), down="mlp.experts.down_proj")
 ERNIE_NAMES = replace(
     QWEN_NAMES, shared="mlp.shared_experts.{}.weight", correction="mlp.moe_statics.e_score_correction_bias"
 )

@@ -10,6 +10,7 @@ from llama_gui.engine.expert_config import (
     GRANITE_NAMES,
     MIXTRAL_NAMES,
     QWEN2_NAMES,
+    QWEN35_NAMES,
     QWEN_NAMES,
     ExpertNames,
 )
@@ -80,6 +81,8 @@ class Family:
     """It is a mixture of experts, and their weights have these names in a checkpoint."""
     has_sinks: bool = False
     """See `config._as_gpt_oss`."""
+    has_deltas: bool = False
+    """Most layers have a gated delta net in the place of attention, see `DeltaConfig`. Norms count from 1."""
     reads_pictures: bool = False
     """The network is what `text_config` describes; the vision network of the same checkpoint is left aside.
 
@@ -165,6 +168,24 @@ _QWEN2 = Family(
 _QWEN3 = Family(
     "qwen3", mlp_bias=False, qk_norm=True, window="when used", defaults={"head_dim": 128, "sliding_window": 4096}
 )
+
+_QWEN35 = Family(
+    "qwen3_5_text", mlp_bias=False, qk_norm=True, rotates_partly=True, has_deltas=True,
+    defaults={
+        "head_dim": 256, "hidden_size": 4096, "intermediate_size": 12288, "max_position_embeddings": 32768,
+        "num_attention_heads": 16, "num_hidden_layers": 32, "num_key_value_heads": 4, "partial_rotary_factor": 0.25,
+        "vocab_size": 248320,
+    },
+)  # fmt: skip
+
+_QWEN35_MOE = replace(
+    _QWEN35, model_type="qwen3_5_moe_text", experts=QWEN35_NAMES,
+    defaults={
+        **_QWEN35.defaults, "hidden_size": 2048, "intermediate_size": 512, "moe_intermediate_size": 512,
+        "num_experts": 256, "num_experts_per_tok": 8, "num_hidden_layers": 40, "num_key_value_heads": 2,
+        "shared_expert_intermediate_size": 512, **_CHOSEN_ADD_UP,
+    },
+)  # fmt: skip
 
 FAMILIES: dict[str, Family] = {
     # Llama 2, 3, 3.1, 3.2, TinyLlama, SmolLM, SmolLM2
@@ -367,6 +388,12 @@ FAMILIES: dict[str, Family] = {
     "Qwen2_5_VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_5_vl", reads_pictures=True),
     # 2B, 4B, 8B, 32B; the mixtures of experts have another name
     "Qwen3VLForConditionalGeneration": replace(_QWEN3, model_type="qwen3_vl", reads_pictures=True),
+    # 0.8B, 2B, 4B, 9B, 27B; without a network for images they are the first
+    "Qwen3_5ForCausalLM": _QWEN35,
+    "Qwen3_5ForConditionalGeneration": replace(_QWEN35, model_type="qwen3_5", reads_pictures=True),
+    # 35B-A3B, 122B-A10B, 397B-A17B
+    "Qwen3_5MoeForCausalLM": _QWEN35_MOE,
+    "Qwen3_5MoeForConditionalGeneration": replace(_QWEN35_MOE, model_type="qwen3_5_moe", reads_pictures=True),
     # SmolVLM and Granite Docling, SmolVLM2
     "Idefics3ForConditionalGeneration": Family("idefics3", reads_pictures=True),
     "SmolVLMForConditionalGeneration": Family("smolvlm", reads_pictures=True),

@@ -6,7 +6,7 @@ slot costs nothing, and attention reads it without a gather.
 
 import contextlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from llama_gui.engine.attention_blocks import padded
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import kv_byte_budget, promises_memory
 from llama_gui.engine.huge_pages import keep_small_pages
+from llama_gui.engine.layer_states import SlotStates, StateShape
 from llama_gui.errors import GenerationError
 
 KEY_BLOCK = 512
@@ -48,7 +49,8 @@ class Slot:
     Rows below `finite` hold finite numbers: attention computes with masked keys, too, and 0 times NaN is NaN. Rows from
     there on were never written; the system has only promised their memory. `taken`: rows that count against the budget.
     `together`: how many rows lie among each other.
-    `kept`: `last_used` when all of it was on the disk (`PromptCache`). `asker`: who has said it.
+    `kept`: `last_used` when all of it was on the disk (`PromptCache`). `asker`: who has said it. `states`: what layers
+    without keys hold; None: there are no such layers.
     """
 
     __slots__ = (
@@ -61,6 +63,7 @@ class Slot:
         "last_used",
         "parts",
         "set_aside",
+        "states",
         "taken",
         "together",
         "tokens",
@@ -75,12 +78,14 @@ class Slot:
         *,
         in_blocks: bool = False,
         others: Sequence[KeptPart] = (),
+        states: SlotStates | None = None,
     ) -> None:
         """`finite`: None where all rows are. `in_blocks`: rows lie in blocks of 64, in int8 they always do.
 
         `others`: further parts.
         """
         self.key = key
+        self.states = states
         self.together = _TOGETHER if in_blocks or keys.dtype == torch.int8 else 1
         self.hold([(keys, values), *others], keys.shape[2] if finite is None else finite)
         self.tokens: list[int] = []
@@ -118,21 +123,41 @@ class Slot:
 
     @property
     def byte_count(self) -> int:
-        """Bytes of the `taken` rows, written or not."""
-        return self._row_bytes * self.taken
+        """Bytes of the `taken` rows, written or not, and of states."""
+        return self._row_bytes * self.taken + self._state_bytes
 
     @property
     def touched(self) -> int:
         """Bytes that were written, which the system therefore no longer counts as free."""
-        return self._row_bytes * self.finite
+        return self._row_bytes * self.finite + self._state_bytes
+
+    @property
+    def _state_bytes(self) -> int:
+        return 0 if self.states is None else self.states.byte_count
 
     @property
     def claimed(self) -> int:
         """Bytes that no other slot may have: while it is busy, also those that are set aside for its growth."""
         return max(self.byte_count, self.set_aside) if self.busy else self.byte_count
 
+    def extend(self, tokens: Iterable[int]) -> None:
+        """The next `tokens` were run, all of the last pass, and count from now on."""
+        held = len(self.tokens)
+        self.tokens.extend(tokens)
+        if self.states is not None:
+            self.states.advance(held, len(self.tokens) - held)
+
+    def reach(self, length: int) -> int:
+        """How many of its first `length` tokens it can keep, if it forgets those behind."""
+        return length if self.states is None else self.states.reach(length, len(self.tokens))
+
     def truncate(self, length: int) -> None:
-        """Forget the tokens from `length` on, and their rows: those of a prompt that was cancelled may be NaN."""
+        """Forget the tokens from `length` on, and their rows: those of a prompt that was cancelled may be NaN.
+
+        `length`: as `reach` has said.
+        """
+        if self.states is not None and length < len(self.tokens):
+            self.states.go_back(length)
         self.zero(length, len(self.tokens))
         del self.tokens[length:]
 
@@ -169,11 +194,13 @@ class Slot:
             rows.copy_(part.view(rows.shape))
 
     def copy(self, donor: "Slot", length: int) -> None:
-        """Begin as `donor` does: with its first `length` tokens, which fit."""
+        """Begin as `donor` does: with its first `length` tokens, which fit, and as far as it can `reach`."""
         rows = padded(length, self.together)
         for tensor, other in zip(self.tensors, donor.tensors, strict=True):
             tensor[:, :, :rows] = other[:, :, :rows]
         self.finite = max(self.finite, rows)
+        if self.states is not None and donor.states is not None:
+            self.states.take(donor.states, length, len(donor.tokens))
         self.tokens = donor.tokens[:length]
 
 
@@ -201,6 +228,12 @@ def common_prefix(a: list[int], b: list[int]) -> int:
     return shorter
 
 
+def _usable(slot: Slot, tokens: list[int], most: int) -> int:
+    """How many of `tokens` are the first of `slot`; where it cannot reach every place, `most` at most."""
+    shared = common_prefix(slot.tokens, tokens)
+    return shared if slot.states is None else slot.reach(min(shared, most))
+
+
 class KVCache:
     """All slots, under one budget of bytes, and less when memory is short. Only the engine's thread touches it.
 
@@ -216,9 +249,14 @@ class KVCache:
         longest: int | None = None,
         *,
         in_blocks: bool = False,
+        states: StateShape | None = None,
     ) -> None:
-        """`longest`: the most tokens of a conversation; None: nobody knows. `in_blocks`: of 64 tokens, see `Llama`."""
+        """`longest`: the most tokens of a conversation; None: nobody knows. `in_blocks`: of 64 tokens, see `Llama`.
+
+        `states`: what layers without keys hold of each conversation; None: there are no such layers.
+        """
         self._in_blocks = in_blocks
+        self._states = states
         self._shapes = [
             (part.layers, part.kv_heads, kept_width(part.head_dim, dtype)) for part in config.cache_layout.parts
         ]
@@ -240,7 +278,12 @@ class KVCache:
 
     def bytes_for(self, tokens: int) -> int:
         """Bytes of a slot with room for `tokens`."""
-        return self._token_bytes * padded(tokens, KEY_BLOCK)
+        states = 0 if self._states is None else 2 * self._states.byte_count
+        return self._token_bytes * padded(tokens, KEY_BLOCK) + states
+
+    def has_room_for_mark(self) -> bool:
+        """Whether one more state may be kept, of a conversation as it was, without another having to go."""
+        return self._states is not None and self.byte_count + self._states.byte_count <= self._limit()
 
     def has_room(self, tokens: int) -> bool:
         """Whether `tokens` more fit once every idle slot is gone."""
@@ -259,7 +302,7 @@ class KVCache:
             GenerationError: there is no memory for it.
         """
         limit = len(tokens) - 1  # the last token is always run, because its logits are needed
-        prefixes = {slot: common_prefix(slot.tokens, tokens) for slot in self._slots if slot.asker == asker}
+        prefixes = {slot: _usable(slot, tokens, limit) for slot in self._slots if slot.asker == asker}
         slot = self._own_slot(key, prefixes)
         donor, shared = self._best_donor(prefixes, limit)
         own = min(prefixes[slot], limit) if slot else 0
@@ -267,7 +310,7 @@ class KVCache:
         slot.asker = asker
         if donor is not None and donor is not slot and shared >= own + _MIN_COPY:
             self._take(slot, len(tokens))
-            slot.truncate(shared)
+            slot.truncate(slot.reach(shared))
             slot.copy(donor, shared)
         else:
             slot.truncate(own)
@@ -344,11 +387,11 @@ class KVCache:
         grows = tokens > slot.capacity
         roomy = padded(int(slot.capacity * _GROWTH), KEY_BLOCK) if grows and not self._is_lazy else exact
         sizes = sorted({max(roomy, exact), exact}, reverse=True)
-        rows = next((n for n in sizes if self._make_room(self.bytes_for(n) - slot.byte_count, keep=slot)), None)
+        rows = next((n for n in sizes if self._make_room(self._token_bytes * (n - slot.taken), keep=slot)), None)
         if rows is None:
             raise self._no_memory(tokens)
         if grows:
-            grown = self._slot_of(None, rows)
+            grown = self._slot_of(None, rows, states=None)
             grown.copy(slot, len(slot.tokens))
             slot.hold(grown.parts, grown.finite)
         slot.taken = rows
@@ -371,14 +414,15 @@ class KVCache:
         if not self._make_room(self.bytes_for(tokens), keep) and not self._make_room(self.bytes_for(tokens), None):
             raise self._no_memory(tokens)
         rows = padded(tokens, KEY_BLOCK)
-        slot = self._slot_of(key, rows)
+        states = None if self._states is None else SlotStates(self._states, self._device)
+        slot = self._slot_of(key, rows, states)
         slot.taken = rows
         self._slots.append(slot)
         return slot
 
-    def _slot_of(self, key: str | None, rows: int) -> Slot:
+    def _slot_of(self, key: str | None, rows: int, states: SlotStates | None) -> Slot:
         ((keys, values), *others), finite = self._allocate(rows)
-        return Slot(key, keys, values, finite, in_blocks=self._in_blocks, others=others)
+        return Slot(key, keys, values, finite, in_blocks=self._in_blocks, others=others, states=states)
 
     def _make_room(self, byte_count: int, keep: Slot | None) -> bool:
         """Free idle slots, least recently used first, until `byte_count` more fit; none if they never would."""

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from llama_gui.engine.attention_blocks import AttentionBlocks, attend, attend_beside, attend_capped
 from llama_gui.engine.card_kernels import CardKernels, Places
-from llama_gui.engine.gating import Gate, gated_rows
+from llama_gui.engine.gating import Gate, gated_rows, sigmoid_rows
 from llama_gui.engine.kv_cache import KeptPart
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.native_attention import NativeSpans
@@ -138,7 +138,8 @@ class Attention:
     this layer sees only this many tokens. `sinks`: float32 ``[heads]``, a score of each head that takes part in the
     softmax and stands for no value (Xiao et al. 2023), for families that have some. `cap`: see `attend_capped`; None:
     scores stay as they are. `value_norm`: of each head of the values. `borrows`: `qkv` makes queries only, which attend
-    to the keys and values of another layer; the norm of keys is not used then.
+    to the keys and values of another layer; the norm of keys is not used then. `gates`: `qkv` makes as many numbers
+    again, behind the queries of each head, by whose logistic function what that head sees is multiplied.
     """
 
     def __init__(
@@ -155,7 +156,9 @@ class Attention:
         norms_turned: bool = False,
         value_norm: RMSNorm | None = None,
         borrows: bool = False,
+        gates: bool = False,
     ) -> None:
+        self.gates = gates
         self.value_norm = value_norm
         self.borrows = borrows
         self.qkv = qkv
@@ -172,11 +175,26 @@ class Attention:
         """``[rows, hidden] -> [rows, hidden]``; writes the new keys and values of `layer` into the caches."""
         return self.out(self.attend(x, layer, turns, spans))
 
+    @property
+    def linears(self) -> list[Linear]:
+        """Both of them."""
+        return [self.qkv, self.out]
+
     def attend(self, x: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
         """What comes before `out`: ``[rows, hidden] -> [rows, heads * head_dim]``."""
+        y = self.qkv(x)
+        if not self.gates:
+            return self._seen(y, layer, turns, spans)
+        queries = self.heads.count * self.heads.dim
+        q, gates = y[:, : 2 * queries].unflatten(1, (self.heads.count, 2, -1)).unbind(2)
+        seen = self._seen(torch.cat((q.flatten(1), y[:, 2 * queries :]), 1), layer, turns, spans)
+        return seen * sigmoid_rows(gates.flatten(1))
+
+    def _seen(self, y: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
+        """Of what `qkv` has made."""
         if isinstance(spans, CardSpans):
-            return self._attend_on_card(self.qkv(x), layer, turns, spans)
-        q, new = self._heads(self.qkv(x), turns)
+            return self._attend_on_card(y, layer, turns, spans)
+        q, new = self._heads(y, turns)
         if isinstance(spans, NativeSpans):
             return spans.attend(q, *(new or (None, None)), layer, self.window, self.sinks, self.cap)
         lengths = [span.length for span in spans]

@@ -10,9 +10,11 @@ from llama_gui.engine.attention_blocks import causal_mask, soften_logits
 from llama_gui.engine.card_kernels import CardKernels, Places
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.experts import Experts
+from llama_gui.engine.gated_delta import GatedDeltaNet
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kv_cache import KVCache, Slot
 from llama_gui.engine.layer_inputs import LayerInput, LayerInputs
+from llama_gui.engine.layer_states import SlotStates, StateShape, StateSpan, StateSpans
 from llama_gui.engine.layers import MLP, Attention, CardSpans, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, RowPlan
 from llama_gui.engine.native_attention import NativeSpans
@@ -32,6 +34,8 @@ class Segment:
     those `token_ids` that are keys of images, in order; None: there are none. Where these have more numbers, the next
     `hidden` are added to them behind the first layer, and so on (DeepStack, https://arxiv.org/abs/2406.04334).
     `is_whole`: they are all of an image, or what is left of it, and see each other. `positions`: see `grid_positions`.
+    `cuts`: behind so many of them states are kept, see `SlotStates.pieces`. `guesses`: so many of the last rows are
+    some.
     """
 
     slot: Slot
@@ -41,6 +45,8 @@ class Segment:
     images: Tensor | None = None
     is_whole: bool = False
     positions: Tensor | None = None
+    cuts: Sequence[int] = ()
+    guesses: int = 0
 
     @property
     def rotated_by(self) -> int:
@@ -65,7 +71,7 @@ class Block:
     """
 
     attention_norm: RMSNorm | None
-    attention: Attention
+    attention: Attention | GatedDeltaNet
     mlp_norm: RMSNorm | None
     mlp: MLP | Int8MLP | Experts
     native: NativeLayer | None = None
@@ -78,20 +84,33 @@ class Block:
     def linears(self) -> list[Linear]:
         """All of them, in the order in which rows go through."""
         besides = [] if self.input is None else self.input.linears
-        return [self.attention.qkv, self.attention.out, *self.mlp.linears, *besides]
+        return [*self.attention.linears, *self.mlp.linears, *besides]
 
-    def __call__(self, x: Tensor, layer: int, turns: Turns, spans: Spans, given: Tensor | None = None) -> Tensor:
+    def __call__(
+        self,
+        x: Tensor,
+        layer: int,
+        turns: Turns,
+        spans: Spans,
+        given: Tensor | None = None,
+        states: StateSpans | None = None,
+    ) -> Tensor:
         """``[rows, hidden] -> [rows that attend, hidden]``; `x` may be changed.
 
-        `given`: the inputs of all layers ``[rows that attend, layers * width]``, where layers have some.
+        `given`: the inputs of all layers ``[rows that attend, layers * width]``, where layers have some. `states`: for
+        layers without keys.
         """
         if self.native is not None and isinstance(spans, NativeSpans):
-            return self.native(x, layer, turns, spans, given)
-        return self.finish(x, self.attend(x, layer, turns, spans), layer, given)
+            return self.native(x, layer, turns, spans, given, states)
+        return self.finish(x, self.attend(x, layer, turns, spans, states), layer, given)
 
-    def attend(self, x: Tensor, layer: int, turns: Turns, spans: Spans) -> Tensor:
-        """The first part of it, see `Attention.attend`."""
-        return self.attention.attend(_normed(x, self.attention_norm), layer, turns, spans)
+    def attend(self, x: Tensor, layer: int, turns: Turns, spans: Spans, states: StateSpans | None = None) -> Tensor:
+        """The first part of it, see `Attention.attend` and `GatedDeltaNet.attend`."""
+        normed = _normed(x, self.attention_norm)
+        if isinstance(self.attention, GatedDeltaNet):
+            assert states is not None
+            return self.attention.attend(normed, states)
+        return self.attention.attend(normed, layer, turns, spans)
 
     def finish(self, x: Tensor, seen: Tensor, layer: int = 0, given: Tensor | None = None) -> Tensor:
         """The rest, of any rows: ``[rows, hidden]``, and what `attend` made of them."""
@@ -151,7 +170,8 @@ class Llama:
         self.blocks = tuple(blocks)
         self.norm = norm
         self.head = head
-        self.attention_blocks = self.blocks[0].attention.blocks
+        attending = (block.attention for block in self.blocks)
+        self.attention_blocks = next(one.blocks for one in attending if isinstance(one, Attention))
         ropes = zip(config.ropes, config.rope_widths, strict=True)
         self.rotaries = [Rotary(width, rope, self.dtype, self.device) for rope, width in ropes]
         """Those of the config, followed by one for layers that know no positions, if there are any."""
@@ -179,7 +199,9 @@ class Llama:
     def new_cache(self, byte_budget: int, longest: int | None = None) -> KVCache:
         """A cache as this network reads it. `longest`: the most tokens of a conversation; None: nobody knows."""
         in_blocks = self.cache_in_blocks
-        return KVCache(self.config, self.cache_dtype, self.device, byte_budget, longest, in_blocks=in_blocks)
+        states = None if self.config.delta is None else StateShape.of(self.config.delta)
+        room = byte_budget, longest
+        return KVCache(self.config, self.cache_dtype, self.device, *room, in_blocks=in_blocks, states=states)
 
     @property
     def device(self) -> torch.device:
@@ -216,7 +238,7 @@ class Llama:
             ``[rows that want logits, hidden]`` behind the last norm. `Slot.tokens` are not changed: the caller adds the
             ids when it accepts the step.
         """
-        spans = self._spans(segments)
+        spans, states = self._spans(segments), self._states(segments)
         ids = [token_id for segment in segments for token_id in segment.token_ids]
         turns = self._turns(segments)
         x, deeper = self._embedded(ids, segments)
@@ -224,16 +246,16 @@ class Llama:
         given = None if self.layer_inputs is None else self.layer_inputs(ids, x)
         wanted = [segment.logits for segment in segments]
         if self._layers is not None and isinstance(spans, NativeSpans) and len(x) <= _FEW_ROWS and not deeper:
-            x = self._last_rows(self._layers(x, turns, spans, given), segments, wanted)
+            x = self._last_rows(self._layers(x, turns, spans, given, states), segments, wanted)
         else:
             last = self.config.keeping_layers - 1
             for layer, block in enumerate(self.blocks[: last + 1]):
                 if is_unwanted is not None and is_unwanted():
                     raise PassCancelled
                 if layer < last:
-                    x = block(x, layer, turns[block.rope], spans, given)
+                    x = block(x, layer, turns[block.rope], spans, given, states)
                 else:
-                    x = self._last_block(x, turns[block.rope], spans, segments, wanted, given)
+                    x = self._last_block(x, turns[block.rope], spans, segments, wanted, given, states)
                 if layer < len(deeper):
                     places, rows = deeper[layer]
                     x[places] += rows
@@ -298,6 +320,7 @@ class Llama:
         segments: Sequence[Segment],
         wanted: Sequence[int],
         given: Tensor | None = None,
+        states: StateSpans | None = None,
     ) -> Tensor:
         """``[rows, hidden] -> [rows that want logits, hidden]``; of the others only keys and values are needed.
 
@@ -313,8 +336,8 @@ class Llama:
         if isinstance(spans, NativeSpans):
             spans = spans.of_last(wanted)
             if block.native is not None:
-                return block.native(x, layer, turns, spans, given)
-        seen = self._last_rows(block.attend(x, layer, turns, spans), segments, wanted)
+                return block.native(x, layer, turns, spans, given, states)
+        seen = self._last_rows(block.attend(x, layer, turns, spans, states), segments, wanted)
         self._plan_rows(len(seen))
         return block.finish(self._last_rows(x, segments, wanted), seen, layer, given)
 
@@ -404,6 +427,27 @@ class Llama:
             places = [row for segment in segments for row in segment.places]
             return CardSpans(self.card, Places.of(places, self.device), singles, longer)
         return self._masked_spans(rows)
+
+    def _states(self, segments: Sequence[Segment]) -> StateSpans:
+        """Through which states the rows of each segment go, where some layers have those in the place of keys."""
+        spans: list[StateSpan] = []
+        row = 0
+        for segment in segments:
+            states, rows = segment.slot.states, len(segment.token_ids)
+            if states is not None:
+                self._settle(states)
+                spans.append(StateSpan(row, states.pieces(rows - segment.guesses, segment.cuts, segment.guesses)))
+            row += rows
+        return StateSpans(spans)
+
+    def _settle(self, states: SlotStates) -> None:
+        piece = states.unsettled()
+        if piece is None:
+            return
+        for block in self.blocks:
+            if isinstance(block.attention, GatedDeltaNet):
+                block.attention.sum_up(piece)
+        states.settle(piece)
 
     def _masked_spans(self, rows: Sequence[tuple[Slot, int, int, bool]], row: int = 0) -> list[Span]:
         """Of successive tokens in slots: the first of them, how many, and whether they are `Segment.is_whole`.

@@ -19,6 +19,7 @@ from llama_gui.engine.device import (
     thread_count,
 )
 from llama_gui.engine.kv_cache import token_bytes
+from llama_gui.engine.layer_states import StateShape
 from llama_gui.engine.model_files import ModelFiles, open_model
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
@@ -52,6 +53,7 @@ def plan_load(
         weight_bytes=weights,
         token_bytes=token_bytes(config, kept),
         chat_bytes=chat_bytes_of(available_bytes(torch_device.type) + freed - weights),
+        state_bytes=0 if config.delta is None else 2 * StateShape.of(config.delta).byte_count,
     )
 
 

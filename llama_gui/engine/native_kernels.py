@@ -93,9 +93,13 @@ class NativeKernels:
         self._mass = _function(library.llama_gui_mass, _POINTER, _SIZE, _POINTER)
         self._norm = _function(library.llama_gui_norm, *rows, _POINTER, ctypes.c_double, _POINTER)
         self._dots = _function(library.llama_gui_dots, *rows, *weight, _POINTER)
+        self._delta = _function(library.llama_gui_delta, *5 * [_POINTER], _SIZE, _POINTER)
         conversations = (_POINTER, _SIZE, _INT)
         given = (_POINTER, _SIZE)
-        self._layers = _function(library.llama_gui_layers, _POINTER, _SIZE, *rows[:2], _POINTER, *conversations, *given)
+        states = (_POINTER, _POINTER, _SIZE)
+        self._layers = _function(
+            library.llama_gui_layers, _POINTER, _SIZE, *rows[:2], _POINTER, *conversations, *given, *states
+        )
         heads = (_POINTER, _SIZE)
         self._attend = _function(
             library.llama_gui_attend,
@@ -440,6 +444,15 @@ class NativeKernels:
         _check(self._dots(x.data_ptr(), *x.shape, weight.data_ptr(), len(weight), y.data_ptr()))
         return y
 
+    def delta(self, net: int, mixed: Tensor, rates: Tensor, pieces: Tensor, begins: Tensor, value_width: int) -> Tensor:
+        """Send rows through a gated delta net: float32 ``[rows, value_width]``, see `GatedDeltaNet.read`.
+
+        `net`: where it is described, see `NativeDeltaNet`. `pieces`, `begins`: see `StateSpans.table`.
+        """
+        mixed, y = mixed.contiguous(), torch.empty(len(mixed), value_width)
+        _check(self._delta(net, mixed.data_ptr(), rates.data_ptr(), *_states((pieces, begins)), y.data_ptr()))
+        return y
+
     def layers(
         self,
         passes: int,
@@ -449,21 +462,29 @@ class NativeKernels:
         spans: Tensor,
         kept: torch.dtype,
         given: Tensor | None = None,
+        states: tuple[Tensor, Tensor] | None = None,
     ) -> None:
         """Send float32 rows ``x [rows, hidden]`` through `count` whole layers, in place.
 
         `passes` and `turns`: where they are described, see `NativeLayers`. `spans` as in `attend`, for each part of the
         caches, which are of the dtype `kept`. `given`: float32 ``[rows, width]``, of which each layer gets some. Rows
-        that attend come first in `x` then; where not all do, `count` is one.
+        that attend come first in `x` then; where not all do, `count` is one. `states`: see `StateSpans.table`; None:
+        no layer needs any.
         """
         conversations = (spans.data_ptr(), spans.shape[1], _CACHE_KINDS[kept])
         besides = (_address(given), 0 if given is None else given.shape[1])
-        _check(self._layers(passes, count, x.data_ptr(), len(x), turns, *conversations, *besides))
+        _check(self._layers(passes, count, x.data_ptr(), len(x), turns, *conversations, *besides, *_states(states)))
 
 
 def _function(function: "ctypes._FuncPointer", *arguments: type) -> "ctypes._FuncPointer":
     function.argtypes, function.restype = list(arguments), _INT
     return function
+
+
+def _states(table: tuple[Tensor, Tensor] | None) -> tuple[int | None, int | None, int]:
+    """See `StateSpans.table`."""
+    pieces, begins = table or (None, None)
+    return _address(pieces), _address(begins), 0 if begins is None else len(begins) - 1
 
 
 def _address(tensor: Tensor | None) -> int | None:

@@ -4,15 +4,17 @@ import ctypes
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self, get_args
+from typing import Any, Self, get_args
 
 from torch import Tensor
 
 from llama_gui.engine.experts import Experts
 from llama_gui.engine.gating import Gate
+from llama_gui.engine.layer_states import StateSpans
 from llama_gui.engine.layers import Attention, RMSNorm
 from llama_gui.engine.linear import Linear, StackedLinear
 from llama_gui.engine.native_attention import NativeSpans
+from llama_gui.engine.native_delta import NativeDeltaNet
 from llama_gui.engine.native_kernels import LANES, NativeKernels
 from llama_gui.engine.native_linear import (
     NativeBlocksLinear,
@@ -74,6 +76,8 @@ class _Layer(ctypes.Structure):
         *((name, ctypes.POINTER(_Linear)) for name in ("input_gate", "input_out")),
         ("input_norm", _Address),
         ("scalar", ctypes.c_double),
+        ("gates", _Number),
+        ("delta", _Address),
     )
 
 
@@ -154,12 +158,12 @@ def _shapes(operands: Sequence[Operand]) -> tuple[tuple[str, int, int], ...]:
 
 
 class NativeLayer:
-    """Attention and the feed-forward part, each behind its norm, on rows of float32."""
+    """Attention (or a gated delta net) and the feed-forward part, each behind its norm, on rows of float32."""
 
     def __init__(
         self,
         kernels: NativeKernels,
-        attention: Attention,
+        attention: Attention | NativeDeltaNet,
         linears: Sequence[Sequence[Operand]],
         norms: tuple[RMSNorm | None, RMSNorm | None],
         post_norms: tuple[RMSNorm, RMSNorm] | None = None,
@@ -176,30 +180,24 @@ class NativeLayer:
         self._kernels = kernels
         self._kept = linears, norms, post_norms, attention, experts, own  # whose memory is used
         self.width = 0 if own is None else own.width
-        value_norm = attention.value_norm
-        own_linears = [None, None] if own is None else [ctypes.pointer(_linear(one)) for one in (own.gate, own.out)]
-        of_heads, after = attention.norms or (None, None), post_norms or (None, None)
-        all_norms = *norms, *of_heads, *after
+        after = post_norms or (None, None)
+        of_heads = (attention.norms if isinstance(attention, Attention) else None) or (None, None)
+        qkv, out, gate_up, down = (_linear(operands) for operands in linears)
         self._layer = _Layer(
-            *(_linear(operands) for operands in linears),
-            *_addresses(*(None if norm is None else norm.weight for norm in all_norms)),
-            next(norm.eps for norm in all_norms if norm is not None),
-            attention.heads.count,
-            attention.heads.kv_count,
-            attention.heads.dim,
-            attention.window or 0,
-            attention.heads.rotary_dim or attention.heads.dim,
-            _GATES.index(gate),
-            of_heads[0] is not None and len(of_heads[0].weight) != attention.heads.dim,
-            attention.norms_turned,
-            None if experts is None else ctypes.pointer(_experts(experts)),
-            *_addresses(attention.sinks),
-            attention.cap or 0.0,
-            attention.borrows,
-            *_addresses(None if value_norm is None else value_norm.weight),
-            *own_linears,
-            *_addresses(None if own is None else own.norm),
-            scalar,
+            qkv=qkv,
+            out=out,
+            gate_up=gate_up,
+            down=down,
+            attention_norm=_weight_of(norms[0]),
+            mlp_norm=_weight_of(norms[1]),
+            after_attention=_weight_of(after[0]),
+            after_mlp=_weight_of(after[1]),
+            eps=next(norm.eps for norm in (*norms, *of_heads, *after) if norm is not None),
+            gate=_GATES.index(gate),
+            experts=None if experts is None else ctypes.pointer(_experts(experts)),
+            scalar=scalar,
+            **_inputs(own),
+            **({"delta": attention.address} if isinstance(attention, NativeDeltaNet) else _heads(attention)),
         )
 
     @property
@@ -207,13 +205,21 @@ class NativeLayer:
         """Where it is described."""
         return ctypes.addressof(self._layer)
 
-    def __call__(self, x: Tensor, layer: int, turns: Turns, spans: NativeSpans, given: Tensor | None = None) -> Tensor:
+    def __call__(
+        self,
+        x: Tensor,
+        layer: int,
+        turns: Turns,
+        spans: NativeSpans,
+        given: Tensor | None = None,
+        states: StateSpans | None = None,
+    ) -> Tensor:
         """``[rows, hidden] -> [rows that attend, hidden]``, in place; `layer` is its number, see `CacheLayout.places`.
 
-        `given`: what all layers get besides, ``[rows that attend, layers * width]``.
+        `given`: what all layers get besides, ``[rows that attend, layers * width]``. `states`: for a gated delta net.
         """
         run = NativeLayers(self._kernels, [self], [0], layer, spans.places)
-        return run(x, [turns], spans, given)[: spans.attending]
+        return run(x, [turns], spans, given, states)[: spans.attending]
 
 
 class NativeLayers:
@@ -241,13 +247,21 @@ class NativeLayers:
         passes = enumerate(zip(layers, turns, strict=True), first)
         self._passes = (_Pass * len(layers))(*(run(number, *one) for number, one in passes))
 
-    def __call__(self, x: Tensor, turns: Sequence[Turns], spans: NativeSpans, given: Tensor | None = None) -> Tensor:
+    def __call__(
+        self,
+        x: Tensor,
+        turns: Sequence[Turns],
+        spans: NativeSpans,
+        given: Tensor | None = None,
+        states: StateSpans | None = None,
+    ) -> Tensor:
         """``[rows, hidden]``, changed in place and returned. Where not all rows attend there is one layer."""
         if len(self._passes) > 1 and spans.attending != len(x):
             raise ValueError(f"{spans.attending} of {len(x)} rows attend: that goes through one layer only")
         table = (_Turns * len(turns))(*(_Turns(*_addresses(*one)) for one in turns))
         passes = (ctypes.addressof(self._passes), len(self._passes))
-        self._kernels.layers(*passes, x, ctypes.addressof(table), spans.table, spans.kept_dtype, given)
+        conversations = (spans.table, spans.kept_dtype, given, None if states is None else states.table)
+        self._kernels.layers(*passes, x, ctypes.addressof(table), *conversations)
         return x
 
 
@@ -260,6 +274,39 @@ def operands_of(linear: Linear) -> list[Operand]:
         operand = linear.operand
         return [] if operand is None or operand.width % LANES else [operand]
     return []
+
+
+def _heads(attention: Attention) -> dict[str, Any]:
+    """The fields of a `_Layer` that attends."""
+    heads, norms = attention.heads, attention.norms or (None, None)
+    return {
+        "heads": heads.count,
+        "kv_heads": heads.kv_count,
+        "dim": heads.dim,
+        "window": attention.window or 0,
+        "rotary_dim": heads.rotary_dim or heads.dim,
+        "q_norm": _weight_of(norms[0]),
+        "k_norm": _weight_of(norms[1]),
+        "v_norm": _weight_of(attention.value_norm),
+        "whole_norms": norms[0] is not None and len(norms[0].weight) != heads.dim,
+        "norms_turned": attention.norms_turned,
+        "sinks": _address(attention.sinks),
+        "cap": attention.cap or 0.0,
+        "borrows": attention.borrows,
+        "gates": attention.gates,
+    }
+
+
+def _inputs(own: NativeInput | None) -> dict[str, Any]:
+    """The fields of a `_Layer` with an input of its own."""
+    if own is None:
+        return {}
+    gate, out = (ctypes.pointer(_linear(one)) for one in (own.gate, own.out))
+    return {"input_gate": gate, "input_out": out, "input_norm": _address(own.norm)}
+
+
+def _weight_of(norm: RMSNorm | None) -> int | None:
+    return None if norm is None else _address(norm.weight)
 
 
 def _experts(experts: NativeExperts) -> _Experts:
@@ -293,4 +340,8 @@ def _part(operand: Operand) -> _Part:
 
 
 def _addresses(*tensors: Tensor | None) -> Iterable[int | None]:
-    return (None if tensor is None else tensor.data_ptr() for tensor in tensors)
+    return map(_address, tensors)
+
+
+def _address(tensor: Tensor | None) -> int | None:
+    return None if tensor is None else tensor.data_ptr()

@@ -9,15 +9,19 @@ from torch import Tensor
 
 from llama_gui.engine import seven_bits
 from llama_gui.engine.attention_blocks import padded
+from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.experts import Experts, Router, SharedExpert
+from llama_gui.engine.gated_delta import DeltaWeights, GatedDeltaNet
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape, numbers_of
 from llama_gui.engine.gguf_grids import GRID_KINDS, numbers_of_points
 from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.kv_cache import KEY_BLOCK, Slot, kept_width
+from llama_gui.engine.layer_states import SlotStates, StateShape, StateSpan, StateSpans
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
+from llama_gui.engine.native_delta import NativeDeltaNet
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.native_layer import NativeExperts, NativeLayer, operands_of
 from llama_gui.engine.native_linear import NativeHalfLinear, NativeRouterLinear
@@ -225,13 +229,14 @@ def _attends_right(kernels: NativeKernels, dim: int, heads: int) -> bool:
 def passes_right(kernels: NativeKernels) -> bool:
     """Whether a whole layer gives the same as its operations one by one."""
     plain = all(_passes_right(kernels, gate) for gate in get_args(Gate))
-    return plain and _passes_right(kernels, "silu", experts=5)
+    return plain and _passes_right(kernels, "silu", experts=5) and _sums_up_right(kernels)
 
 
 def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
     """With GELU, as Gemma has it, also with norms behind attention and MLP, and capped scores.
 
-    Clamped, as gpt-oss has it, with sinks. `experts`: so many and a shared one, or an MLP.
+    Clamped, as gpt-oss has it, with sinks. With SiLU, as Qwen3.5 has it, with gates of heads. `experts`: so many and a
+    shared one, or an MLP.
     """
     generator = torch.Generator().manual_seed(0)
     rows, hidden, inner, heads = 7, 64, 96, Heads(4, 2, 16)
@@ -246,7 +251,9 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
     after = (RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)) if gate == "gelu" else None
     sinks = numbers(heads.count) if gate == "clamped" else None
     cap = 1.0 if gate == "gelu" else None
-    attention = Attention(linear(128, hidden), linear(hidden, hidden), heads, NATIVE_BLOCKS, sinks=sinks, cap=cap)
+    gates = gate == "silu" and not experts
+    qkv = linear(192 if gates else 128, hidden)
+    attention = Attention(qkv, linear(hidden, hidden), heads, NATIVE_BLOCKS, sinks=sinks, cap=cap, gates=gates)
     made_of_row = inner if gate == "squared" else 2 * inner
     mlps = [MLP(linear(made_of_row, hidden), linear(hidden, inner), gate) for _ in range(experts or 1)]
     mlp, mixture = mlps[0], None
@@ -273,6 +280,46 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
     if experts and mixture is None:
         return False
     return torch.allclose(native(x, 0, turns, ours), want, rtol=error, atol=error)
+
+
+def _sums_up_right(kernels: NativeKernels) -> bool:
+    """A layer with a gated delta net, two conversations of which one is cut."""
+    generator = torch.Generator().manual_seed(0)
+    rows, hidden, inner = 13, 64, 96
+    config = DeltaConfig(frozenset({0}), 2, 4, 16, 24, 4, is_gguf=True)
+
+    def numbers(*shape: int) -> Tensor:
+        return torch.randn(shape, generator=generator)
+
+    def linear(out: int, width: int) -> NativeHalfLinear:
+        return NativeHalfLinear(WeightRows.of(numbers(out, width) / width**0.5), None, kernels)
+
+    weights = DeltaWeights(
+        numbers(config.taps, config.mixed_width), -numbers(4).exp(), numbers(4), numbers(config.value_dim), 1e-6
+    )
+    qkv, out = linear(config.mixed_width + config.value_width, hidden), linear(hidden, config.value_width)
+    net = qkv, NativeRouterLinear(numbers(8, hidden) / 8, kernels), out, config, weights, 0
+    norms = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)
+    mlp = MLP(linear(2 * inner, hidden), linear(hidden, inner))
+    theirs, ours = GatedDeltaNet(*net), NativeDeltaNet(*net, kernels)
+    native = NativeLayer(kernels, ours, [operands_of(one) for one in (qkv, out, *mlp.linears)], norms)
+    shape, states = StateShape.of(config), list[list[SlotStates]]()
+    spans: list[StateSpans] = []
+    for _ in range(2):
+        states.append([SlotStates(shape, torch.device("cpu")) for _ in range(2)])
+        for state in states[-1]:
+            state.current.memory.normal_(generator=torch.Generator().manual_seed(1))
+        pieces = states[-1][0].pieces(10, [3]), states[-1][1].pieces(3)
+        spans.append(StateSpans([StateSpan(0, pieces[0]), StateSpan(10, pieces[1])]))
+    x, slot = numbers(rows, hidden), Slot(None, torch.zeros(1, 2, rows, 8), torch.zeros(1, 2, rows, 8))
+    want = x + out(theirs.attend(norms[0](x), spans[0]))
+    want += mlp(norms[1](want))
+    got = native(x, 0, Turns(x, x, None), NativeSpans(kernels, [(slot, 10), (slot, 3)]), None, spans[1])
+    ends = [[span.pieces[-1].target for span in all_spans.spans] for all_spans in spans]
+    error = 0.05 if kernels.rounds_rows else 1e-4
+    return torch.allclose(got, want, rtol=error, atol=error) and all(
+        torch.allclose(one.memory, other.memory, rtol=error, atol=error) for one, other in zip(*ends, strict=True)
+    )
 
 
 def _attend_in_pieces(

@@ -14,9 +14,11 @@ from llama_gui.engine.card_experts import on_card
 from llama_gui.engine.card_kernels import CardKernels
 from llama_gui.engine.checkpoint import WeightSource
 from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.device import Precision, give_memory_back
 from llama_gui.engine.expert_config import ExpertConfig, ExpertNames, bias_of
 from llama_gui.engine.experts import Experts, Router, SharedExpert
+from llama_gui.engine.gated_delta import DeltaWeights, GatedDeltaNet
 from llama_gui.engine.gating import Gate
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
@@ -25,6 +27,8 @@ from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
 from llama_gui.engine.linear import Linear, LinearFactory
 from llama_gui.engine.llama import Block, Llama
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, serves
+from llama_gui.engine.native_delta import NativeDeltaNet
+from llama_gui.engine.native_delta import serves as serves_delta
 from llama_gui.engine.native_kernels import LANES, NativeKernels
 from llama_gui.engine.native_layer import NativeExperts, NativeInput, NativeLayer, operands_of
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear, NativeRouterLinear
@@ -74,7 +78,11 @@ class NetworkLoader:
             self._config = replace(config, embedding_scale=self._rounded(config.embedding_scale))
         self._device = device
         self._kernels = kernels if device.type == "cpu" else None
-        self._card = None if config.gemma4 is not None else card_kernels.find(device, config.head_dim)
+        self._card = (
+            None
+            if config.gemma4 is not None or config.delta is not None
+            else card_kernels.find(device, config.head_dim)
+        )
         self._cache_dtype = cache_dtype or resolve_cache_dtype("auto", precision, config.head_dim, device, kernels)
         self._is_quantised = precision.quantised is not None
         exact = exact or self._is_quantised
@@ -162,9 +170,23 @@ class NetworkLoader:
     def _block(self, layer: int) -> Block:
         config, prefix = self._config, f"model.layers.{layer}."
         give_memory_back(layer_parameters(config))  # the scratch memory of the layer before
+        delta = config.delta_of(layer)
+        attention = self._attention(prefix, layer) if delta is None else self._delta_net(prefix, delta, layer)
+        experts = config.experts_of(layer)
+        mlp = self._mlp(prefix) if experts is None else self._experts(prefix, experts)
+        norm, mlp_norm = self._pre_norms(prefix, attention.qkv, mlp.linears[-2]) if config.pre_norms else (None, None)
+        post_norms = self._post_norms(prefix) if config.post_norms else None
+        rope = len(config.ropes) if layer in config.unrotated_layers else config.rope_of(layer)
+        own = self._layer_input(prefix) if config.gemma4 is not None and config.gemma4.layer_input else None
+        scalar = 1.0 if config.gemma4 is None else float(self._wide(LAYER_SCALAR.format(layer)))
+        native = self._native(attention, mlp, (norm, mlp_norm), post_norms, own, scalar)
+        return Block(norm, attention, mlp_norm, mlp, native, rope, post_norms, own, scalar)
+
+    def _attention(self, prefix: str, layer: int) -> Attention:
+        config = self._config
         borrows, width = config.borrows(layer), config.head_dim_of(layer)
         rotated = config.rotary_dim if config.gemma4 is None else width
-        attention = Attention(
+        return Attention(
             self._fused(prefix + "self_attn.", self._heads_in(layer), config.qkv_bias),
             self._fused(prefix + "self_attn.", ("o_proj",), config.out_bias),
             Heads(config.num_attention_heads, config.kv_heads_of(layer), width, rotated),
@@ -176,16 +198,25 @@ class NetworkLoader:
             norms_turned=config.norms_turned,
             value_norm=None if config.gemma4 is None or borrows else self._plain_norm(width),
             borrows=borrows,
+            gates=config.delta is not None,
         )
-        experts = config.experts_of(layer)
-        mlp = self._mlp(prefix) if experts is None else self._experts(prefix, experts)
-        norm, mlp_norm = self._pre_norms(prefix, attention.qkv, mlp.linears[-2]) if config.pre_norms else (None, None)
-        post_norms = self._post_norms(prefix) if config.post_norms else None
-        rope = len(config.ropes) if layer in config.unrotated_layers else config.rope_of(layer)
-        own = self._layer_input(prefix) if config.gemma4 is not None and config.gemma4.layer_input else None
-        scalar = 1.0 if config.gemma4 is None else float(self._wide(LAYER_SCALAR.format(layer)))
-        native = self._native(attention, mlp, (norm, mlp_norm), post_norms, own, scalar)
-        return Block(norm, attention, mlp_norm, mlp, native, rope, post_norms, own, scalar)
+
+    def _delta_net(self, prefix: str, config: DeltaConfig, layer: int) -> GatedDeltaNet:
+        prefix += "linear_attn."
+        rates = torch.cat([self._wide(f"{prefix}in_proj_{name}.weight") for name in ("b", "a")])
+        weights = DeltaWeights(
+            taps=self._wide(prefix + "conv1d.weight").flatten(1).t().contiguous(),
+            slopes=self._wide(prefix + "slopes") if config.is_gguf else -self._wide(prefix + "A_log").exp(),
+            offsets=self._wide(prefix + "dt_bias"),
+            norm=self._wide(prefix + "norm.weight"),
+            eps=self._config.rms_norm_eps,
+        )
+        qkv = self._fused(prefix, ("in_proj_qkv", "in_proj_z"), has_bias=False)
+        out = self._fused(prefix, ("out_proj",), has_bias=False)
+        parts = (qkv, self._float_linear(rates), out, config, weights, config.number_of(layer))
+        if self._kernels is not None and serves_delta(config):
+            return NativeDeltaNet(*parts, self._kernels)
+        return GatedDeltaNet(*parts)
 
     def _heads_in(self, layer: int) -> Sequence[str]:
         """The weights that make queries, keys and values of a layer."""
@@ -215,7 +246,7 @@ class NetworkLoader:
 
     def _native(
         self,
-        attention: Attention,
+        attention: Attention | GatedDeltaNet,
         mlp: MLP | Int8MLP | Experts,
         norms: tuple[RMSNorm | None, RMSNorm | None],
         post_norms: tuple[RMSNorm, RMSNorm] | None,
@@ -224,6 +255,10 @@ class NetworkLoader:
     ) -> NativeLayer | None:
         """All of the layer in one call, where our own kernels can do that."""
         if self._kernels is None:
+            return None
+        if isinstance(attention, GatedDeltaNet) and not (
+            isinstance(attention, NativeDeltaNet) and attention.address is not None
+        ):
             return None
         experts = NativeExperts.of(mlp) if isinstance(mlp, Experts) else None
         operands = [operands_of(linear) for linear in (attention.qkv, attention.out, *mlp.linears[-2:])]
@@ -318,9 +353,9 @@ class NetworkLoader:
     def _norm(self, name: str, behind: Linear | None = None) -> RMSNorm:
         """`behind`: the linear that takes the result."""
         config, stays_wide = self._config, isinstance(behind, QuantisedLinear)
-        if not config.post_norms:
+        if not config.post_norms and config.delta is None:
             return RMSNorm(self._weight(name), config.rms_norm_eps, stays_wide=stays_wide, kernels=self._card)
-        # Gemma's weights count from 1, where half precision has few steps.
+        # Weights of Gemma and Qwen3.5 count from 1, where half precision has few steps.
         weight = self._checkpoint.weight(name, torch.float32, self._device) + config.norm_shift
         eps = config.rms_norm_eps
         return RMSNorm(weight, eps, stays_wide=stays_wide, dtype=self._dtype, kernels=self._card)

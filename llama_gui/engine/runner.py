@@ -179,7 +179,17 @@ class Runner:
         self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
         images = work.sequence.image_rows(work.count)
         positions = work.sequence.positions(len(tokens))
-        return Segment(slot, tokens, work.rows, work.sequence.is_prefilling, images, positions=positions)
+        cuts = work.sequence.cuts(work.count) if self._cache.has_room_for_mark() else ()
+        return Segment(
+            slot,
+            tokens,
+            work.rows,
+            work.sequence.is_prefilling,
+            images,
+            positions=positions,
+            cuts=cuts,
+            guesses=len(work.guesses),
+        )
 
     @torch.inference_mode()
     def warm_up(self) -> None:
@@ -194,9 +204,9 @@ class Runner:
         try:
             run = self._network.hidden if self._embeds else self._network.forward
             for count in prompts:
-                slot.tokens.clear()
+                slot.truncate(0)
                 run([Segment(slot, [0] * count, 1, is_prompt=True)])
-                slot.tokens.extend([0] * count)
+                slot.extend([0] * count)
             run([Segment(slot, [0])])
             if isinstance(self._graphs, CardGraphs):
                 self._graphs.run([Segment(slot, [0])], [1.0])
@@ -221,7 +231,7 @@ class Runner:
                 positions = grid_positions(spans, len(slot.tokens), len(piece))
                 segment = Segment(slot, piece, len(piece), True, images, is_whole, positions)
                 rows.append(self._network.forward([segment]).cpu())
-                slot.tokens.extend(piece)
+                slot.extend(piece)
             return torch.cat(rows)
         finally:
             self._cache.drop(slot)

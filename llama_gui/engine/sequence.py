@@ -9,6 +9,7 @@ from torch import Tensor
 from llama_gui.engine.callbacks import OnFinish, OnOutput, blamed
 from llama_gui.engine.job import Job
 from llama_gui.engine.kv_cache import Slot
+from llama_gui.engine.layer_states import cuts_of
 from llama_gui.engine.ranking import RankedRow
 from llama_gui.engine.request_reader import ReadRequest
 from llama_gui.engine.sampling import Draw
@@ -182,6 +183,10 @@ class Sequence:
         count = min([count, *whole])
         return count if self._scores is None else self._scores.most(len(self.slot.tokens), count)
 
+    def cuts(self, count: int) -> list[int]:
+        """Behind which of the next `count` tokens the conversation may be gone back to, see `cuts_of`."""
+        return cuts_of(self.held, count, len(self.prompt)) if self.is_prefilling else []
+
     def scored_rows(self, count: int) -> int:
         """For how many of the next `count` tokens logits are wanted to score the known tokens behind them."""
         assert self.slot is not None
@@ -224,7 +229,7 @@ class Sequence:
     def accept(self, tokens: Iterable[int]) -> None:
         """`tokens` were run: the slot holds their keys and values now."""
         assert self.slot is not None
-        self.slot.tokens.extend(tokens)
+        self.slot.extend(tokens)
         for span in self._spans:
             if span.end <= self.held:
                 self._image_rows.pop(span.start, None)

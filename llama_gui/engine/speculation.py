@@ -197,7 +197,7 @@ class DraftNetwork:
     def _run(self, slot: Slot, tokens: list[int], *, wants_logits: bool = True) -> torch.Tensor:
         self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
         logits = self._network.forward([Segment(slot, tokens, int(wants_logits))])
-        slot.tokens.extend(tokens)
+        slot.extend(tokens)
         return logits.cpu()
 
     def record(self, sequence: Sequence, guessed: int, right: int) -> None:
@@ -232,11 +232,16 @@ def lookup_for(network: Llama, draft: str | Path | None) -> Speculator | None:
 
 
 def check_draft(draft: ModelFiles, model: ModelFiles, tokenizer: Tokenizer) -> None:
-    """See that `draft` writes the tokens of `model`; `tokenizer` is the latter's.
+    """See that `draft` can guess for `model`, and writes its tokens; `tokenizer` is the latter's.
 
     Raises:
         UnsupportedModelError: it does not.
     """
+    if draft.config.delta is not None:
+        raise UnsupportedModelError(
+            f"The draft model {draft.name} sums up what it reads, so it cannot take back guesses, and guesses for no "
+            'other. Choose a draft model of another family, or draft="auto".'
+        )
     if not draft.tokenizer().has_same_tokens_as(tokenizer):
         raise UnsupportedModelError(f"The tokens of the draft model {draft.name} are not those of {model.name}.")
     written, drawable = draft.config.vocab_size, min(tokenizer.vocab_size, model.config.vocab_size)

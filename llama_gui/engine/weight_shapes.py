@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.expert_config import ExpertConfig, ExpertNames, bias_of
 from llama_gui.engine.gemma4_config import Gemma4Config
 from llama_gui.engine.weight_rows import PairedRows
@@ -33,10 +34,12 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
         norms["self_attn.sinks"] = (config.num_attention_heads,)
     for layer in range(config.num_hidden_layers):
         prefix = f"model.layers.{layer}."
+        delta = config.delta_of(layer)
+        shapes |= {} if delta is None else {f"{prefix}{name}": shape for name, shape in _delta_shapes(delta, hidden)}
         here = norms | _head_norms(config, layer)
         shapes |= {f"{prefix}{name}.weight": shape for name, shape in here.items()}
         experts = config.experts_of(layer)
-        parts = _attention(config, layer) | (_mlp(config, layer) if experts is None else {})
+        parts = (_attention(config, layer) if delta is None else {}) | (_mlp(config, layer) if experts is None else {})
         shapes |= {f"{prefix}{name}.weight": shape for name, (shape, _) in parts.items()}
         shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in parts.items() if has_bias}
         if experts is not None:
@@ -49,6 +52,8 @@ def _attention(config: NetworkConfig, layer: int) -> dict[str, tuple[Shape, bool
     hidden, width = config.hidden_size, config.head_dim_of(layer)
     q, kv = config.num_attention_heads * width, config.kv_heads_of(layer) * width
     made = {"qkv_proj": q + 2 * kv} if config.fuses_heads else {"q_proj": q, "k_proj": kv, "v_proj": kv}
+    if config.delta is not None:
+        made["q_proj"] = 2 * q  # and gates
     if config.values_are_keys(layer):
         del made["v_proj"]
     if config.borrows(layer):
@@ -57,6 +62,20 @@ def _attention(config: NetworkConfig, layer: int) -> dict[str, tuple[Shape, bool
         **{f"self_attn.{name}": ((out, hidden), config.qkv_bias) for name, out in made.items()},
         "self_attn.o_proj": ((hidden, q), config.out_bias),
     }
+
+
+def _delta_shapes(delta: DeltaConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
+    """Of a layer with a gated delta net, without its norms and MLP."""
+    made = {"in_proj_qkv": delta.mixed_width, "in_proj_z": delta.value_width}
+    rates = dict.fromkeys(("in_proj_b", "in_proj_a"), delta.value_heads)
+    for name, out in (made | rates).items():
+        yield f"linear_attn.{name}.weight", (out, hidden)
+    yield "linear_attn.out_proj.weight", (hidden, delta.value_width)
+    between = () if delta.is_gguf else (1,)
+    yield "linear_attn.conv1d.weight", (delta.mixed_width, *between, delta.taps)
+    yield "linear_attn.norm.weight", (delta.value_dim,)
+    for name in ("slopes" if delta.is_gguf else "A_log", "dt_bias"):
+        yield f"linear_attn.{name}", (delta.value_heads,)
 
 
 def _mlp(config: NetworkConfig, layer: int) -> dict[str, tuple[Shape, bool]]:
@@ -70,7 +89,7 @@ def _mlp(config: NetworkConfig, layer: int) -> dict[str, tuple[Shape, bool]]:
 
 
 def _head_norms(config: NetworkConfig, layer: int) -> dict[str, Shape]:
-    if not config.qk_norm:
+    if not config.qk_norm or config.delta_of(layer) is not None:
         return {}
     width = config.head_dim_of(layer)
     of_q, of_k = width, width
@@ -179,11 +198,13 @@ def layer_parameters(config: NetworkConfig) -> int:
 
 def router_parameters(config: NetworkConfig) -> int:
     """Those of the routers, and of what else decides where a token goes, which are held in float32."""
+    delta = config.delta
+    rates = 0 if delta is None else len(delta.layers) * 2 * delta.value_heads * config.hidden_size
     if config.experts is None:
-        return 0
+        return rates
     count, names = config.experts.count, config.experts.names
     in_layer = count * (config.hidden_size + names.has_biases + bool(names.correction))
-    return _mixtures(config) * (in_layer + (config.hidden_size if names.shared_gate else 0))
+    return rates + _mixtures(config) * (in_layer + (config.hidden_size if names.shared_gate else 0))
 
 
 def _mixtures(config: NetworkConfig) -> int:

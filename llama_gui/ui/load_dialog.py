@@ -202,7 +202,7 @@ class LoadDialog(FittingDialog):
     def _show_costs(self) -> None:
         plan = self._plan
         tokens = cast(int, self.context.value() or plan.trained_context)
-        weights, chat = size_text(plan.weight_bytes), size_text(plan.token_bytes * tokens)
+        weights, chat = size_text(plan.weight_bytes), size_text(plan.token_bytes * tokens + plan.state_bytes)
         if plan.tokens_that_fit >= tokens:
             text = self.tr(
                 "The weights take {} of memory. A chat that fills the context takes {} more, piece by piece as it "

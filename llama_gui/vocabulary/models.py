@@ -83,7 +83,7 @@ class LoadPlan:
 
     `dtype`, `device` and `threads` are what "auto" and None stand for, `reason` says why, in a sentence.
     `trained_context`: tokens that it reads at most. `token_bytes`: what is kept for each token of a chat; `chat_bytes`:
-    what all chats together may take beside the weights.
+    what all chats together may take beside the weights. `state_bytes`: what each chat takes besides, however short.
     """
 
     dtype: str
@@ -94,11 +94,12 @@ class LoadPlan:
     weight_bytes: int
     token_bytes: int
     chat_bytes: int
+    state_bytes: int = 0
 
     @property
     def tokens_that_fit(self) -> int:
         """How long one chat can become with the memory that is free now, as far as the model reads."""
-        return min(self.chat_bytes // self.token_bytes, self.trained_context)
+        return min(max(self.chat_bytes - self.state_bytes, 0) // self.token_bytes, self.trained_context)
 
 
 @dataclass(frozen=True, slots=True)

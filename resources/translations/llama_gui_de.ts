@@ -5025,6 +5025,34 @@
         <translation>eine Liste von {0} Namen, jeder {1}</translation>
     </message>
     <message>
+        <source>a list of {0} names, each full_attention or linear_attention</source>
+        <translation>eine Liste von {0} Namen, jeder full_attention oder linear_attention</translation>
+    </message>
+    <message>
+        <source>a multiple of linear_num_key_heads ({0})</source>
+        <translation>ein Vielfaches von linear_num_key_heads ({0})</translation>
+    </message>
+    <message>
+        <source>such that one of them is full_attention</source>
+        <translation>so, dass eine davon full_attention ist</translation>
+    </message>
+    <message>
+        <source>{0}: attn_output_gate is {1}, which is not supported. Choose another model.</source>
+        <translation>{0}: attn_output_gate ist {1}. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>a multiple of the {0} heads</source>
+        <translation>ein Vielfaches der {0} Köpfe</translation>
+    </message>
+    <message>
+        <source>below {0}, how many blocks there are</source>
+        <translation>unter {0}, so viele Blöcke gibt es</translation>
+    </message>
+    <message>
+        <source>{0} rows are none that the last pass ran</source>
+        <translation>{0} Zeilen hat der letzte Durchgang nicht gerechnet</translation>
+    </message>
+    <message>
         <source>a list of {0} numbers, each 0 or 1</source>
         <translation>eine Liste von {0} Zahlen, jede 0 oder 1</translation>
     </message>
@@ -5851,6 +5879,10 @@
     <message>
         <source>The catalogue {0} is damaged: entry {1} needs a whole number above 0 as {2}, not {3}.</source>
         <translation>Der Katalog {0} ist beschädigt: Eintrag {1} braucht als {2} eine ganze Zahl über 0, nicht {3}.</translation>
+    </message>
+    <message>
+        <source>The catalogue {0} is damaged: entry {1} needs an object as delta, not {2}.</source>
+        <translation>Der Katalog {0} ist beschädigt: Eintrag {1} braucht als delta ein Objekt, nicht {2}.</translation>
     </message>
     <message>
         <source>The catalogue {0} is damaged: entry {1} needs an object as gguf, not {2}.</source>

@@ -35,6 +35,8 @@ SHAPES_AND_DTYPES = [
     *itertools.product(("gpt-oss",), ("bfloat16", "bfloat16/int8")),
     # Layers that borrow keys and values, which only the last rows of a prompt go through.
     *itertools.product(("gemma4",), ("bfloat16", "bfloat16/int8")),
+    # Most layers sum up what was read.
+    *itertools.product(("qwen3.5",), ("float32", "bfloat16")),
 ]
 # They go ways that others go, too.
 MORE_SHAPES_AND_DTYPES = [
@@ -49,6 +51,8 @@ MORE_SHAPES_AND_DTYPES = [
     *(("hunyuan", "bfloat16"), ("gpt-oss", "float32"), ("gpt-oss", "int8"), ("gpt-oss", "int4")),
     *itertools.product(("gemma4",), ("float32", "int8", "int4")),
     *itertools.product(("gemma4-31b",), ("float32", "bfloat16", "int8")),
+    *itertools.product(("qwen3.5",), ("int8", "int4", "bfloat16/int8")),
+    *itertools.product(("qwen3.5-moe",), ("float32", "bfloat16", "int8")),
     *((shape, "bfloat16/int8") for shape in ("mistral", "granite-moe", "qwen3", "phi4-mini")),
     *(("gemma3", "int8/int8"), ("tinyllama", "float32/int8")),
 ]

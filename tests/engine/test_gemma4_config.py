@@ -86,9 +86,9 @@ def test_prompts_skip_the_layers_that_borrow(tmp_path: Path, monkeypatch: pytest
     rows: list[tuple[int, int]] = []
     run = Block.__call__
 
-    def watched(block: Block, x: Tensor, layer: int, turns: Turns, spans: Spans, given: Tensor | None = None) -> Tensor:
+    def watched(block: Block, x: Tensor, layer: int, turns: Turns, spans: Spans, *more: Any) -> Tensor:
         rows.append((layer, len(x)))
-        return run(block, x, layer, turns, spans, given)
+        return run(block, x, layer, turns, spans, *more)
 
     monkeypatch.setattr(Block, "__call__", watched)
     slot = network.new_cache(2**24).blank(300)

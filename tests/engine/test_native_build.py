@@ -158,7 +158,7 @@ def test_the_one_that_is_named_comes_first(monkeypatch: pytest.MonkeyPatch, smal
     monkeypatch.setenv("CC", "ours --fast")
     assert compile_kernels(Path("to.so")) is None
     assert [command[:2] for command in called] == [["ours", "--fast"]]
-    assert called[0][-3:] == ["-o", "to.so", str(small_source)]
+    assert called[0][-4:] == ["-o", "to.so", str(small_source), "-lm"]
 
 
 def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch, small_source: Path, tmp_path: Path):

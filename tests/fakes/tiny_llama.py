@@ -34,7 +34,7 @@ Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "granite4",
     "glm", "glm4", "hunyuan", "minicpm", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
-    "qwen2-moe", "ernie-moe", "arcee", "magistral", "gemma4", "gemma4-31b",
+    "qwen2-moe", "ernie-moe", "arcee", "magistral", "gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
@@ -44,7 +44,7 @@ FAMILY_SHAPES: tuple[Shape, ...] = (
     "qwen2-moe", "ernie-moe", "arcee",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
-CPU_SHAPES: tuple[Shape, ...] = ("gemma4", "gemma4-31b")
+CPU_SHAPES: tuple[Shape, ...] = ("gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe")
 """Relatives that run on the CPU only."""
 STRANGE_SHAPES: tuple[Shape, ...] = ("minicpm",)
 """Relatives that transformers does not have."""
@@ -135,6 +135,21 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                    "rms_norm_eps": 1e-6, "hidden_act": None, "hidden_activation": "gelu_pytorch_tanh",
                    "sliding_window": 36, "attention_k_eq_v": True, "hidden_size_per_layer_input": 0,
                    "use_bidirectional_attention": "vision", "final_logit_softcapping": 2.0},
+    # The fourth layer attends. Of its heads a quarter is rotated; a key serves two values.
+    "qwen3.5": {"architectures": ["Qwen3_5ForCausalLM"], "model_type": "qwen3_5_text", "num_hidden_layers": 5,
+                "head_dim": 32, "rms_norm_eps": 1e-6, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
+                "linear_key_head_dim": 16, "linear_value_head_dim": 24, "linear_conv_kernel_dim": 4,
+                "full_attention_interval": 4, "pad_token_id": None,
+                "rope_parameters": {"rope_type": "default", "rope_theta": 1e7, "partial_rotary_factor": 0.25,
+                                    "mrope_section": [2, 1, 1], "mrope_interleaved": True}},
+    "qwen3.5-moe": {"architectures": ["Qwen3_5MoeForCausalLM"], "model_type": "qwen3_5_moe_text",
+                    "num_hidden_layers": 5, "head_dim": 32, "rms_norm_eps": 1e-6, "linear_num_key_heads": 2,
+                    "linear_num_value_heads": 4, "linear_key_head_dim": 16, "linear_value_head_dim": 16,
+                    "linear_conv_kernel_dim": 4, "full_attention_interval": 4, "pad_token_id": None,
+                    "intermediate_size": ..., "moe_intermediate_size": 48, "shared_expert_intermediate_size": 96,
+                    "num_experts": 8, "num_experts_per_tok": 3,
+                    "rope_parameters": {"rope_type": "default", "rope_theta": 1e7, "partial_rotary_factor": 0.25,
+                                        "mrope_section": [2, 1, 1], "mrope_interleaved": True}},
     # Every other layer sees all. Caps are so small that scores and logits come near them.
     "gemma2": {"architectures": ["Gemma2ForCausalLM"], "model_type": "gemma2", "num_hidden_layers": 4,
                "head_dim": 32, "query_pre_attn_scalar": 32, "rms_norm_eps": 1e-6, "hidden_act": "gelu_pytorch_tanh",
@@ -236,7 +251,7 @@ def write_tiny_llama(
     The head's rows of control tokens are zero, so that a greedy answer does not end by chance.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if shape in CPU_SHAPES:
+    if shape in ("gemma4", "gemma4-31b"):
         tokenizer, bos, eos, template = gemma4_tokenizer(), "<bos>", "<turn|>", GEMMA4_TEMPLATE
     elif shape in ("gemma2", "gemma3"):
         template = GEMMA2_TEMPLATE if shape == "gemma2" else GEMMA_TEMPLATE
@@ -274,7 +289,10 @@ def write_random_weights(folder: Path, *, seed: int = 0, shards: int = 1, zero_r
     for name, shape in weight_shapes(config).items():
         noise = torch.randn(shape, generator=generator)
         if len(shape) == 1:
-            weights[name] = 0.1 * noise if name.endswith("bias") else 1 - config.norm_shift + 0.1 * noise
+            shift = 0 if "linear_attn" in name else config.norm_shift
+            weights[name] = 0.1 * noise if name.endswith("bias") else 1 - shift + 0.1 * noise
+            if name.endswith("A_log"):
+                weights[name] -= 4  # it forgets little with each token
         else:
             weights[name] = noise / shape[-1] ** 0.5
     head = "model.embed_tokens.weight" if config.tie_word_embeddings else "lm_head.weight"

@@ -81,7 +81,7 @@ def _flags() -> list[str]:
 def _compile_with_gcc(library: Path) -> str | None:
     failed = "no C compiler was found"
     for compiler in filter(None, (os.environ.get("CC"), *_COMPILERS)):
-        command = [*compiler.split(), *_flags(), "-D_GNU_SOURCE", "-fPIC", "-o", str(library), str(_SOURCE)]
+        command = [*compiler.split(), *_flags(), "-D_GNU_SOURCE", "-fPIC", "-o", str(library), str(_SOURCE), "-lm"]
         for more in ([], ["-DOLD_ASSEMBLER"]):  # binutils before 2.36 do not know AVX-VNNI
             try:
                 _run([*command, *more])

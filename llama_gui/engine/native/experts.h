@@ -6,32 +6,6 @@
 
 /* --- who goes where */
 
-/* `width` is a multiple of eight. */
-INLINE float dot(const float *x, const float *w, ptrdiff_t width) {
-    __m256 first = _mm256_setzero_ps(), second = _mm256_setzero_ps();
-    ptrdiff_t k = 0;
-    for (; k + 16 <= width; k += 16) {
-        first = _mm256_fmadd_ps(_mm256_loadu_ps(x + k), _mm256_loadu_ps(w + k), first);
-        second = _mm256_fmadd_ps(_mm256_loadu_ps(x + k + 8), _mm256_loadu_ps(w + k + 8), second);
-    }
-    if (k < width) first = _mm256_fmadd_ps(_mm256_loadu_ps(x + k), _mm256_loadu_ps(w + k), first);
-    return sum_of_floats(_mm256_add_ps(first, second));
-}
-
-/* For all threads of a team: rows of float32 times a weight [channels][width] of float32, into y [rows][stride]. */
-static void dots_in_team(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *w, ptrdiff_t channels, ptrdiff_t stride,
-                         float *y) {
-#pragma omp for
-    for (ptrdiff_t c = 0; c < channels; c++)
-        for (ptrdiff_t r = 0; r < rows; r++) y[r * stride + c] = dot(x + r * width, w + c * width, width);
-}
-
-EXPORT int llama_gui_dots(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *w, ptrdiff_t channels, float *y) {
-#pragma omp parallel if (rows * width * channels > WORTH_SHARING)
-    dots_in_team(x, rows, width, w, channels, channels, y);
-    return 0;
-}
-
 /* The softmax over all experts, in place; `all` is a multiple of eight. */
 static void weigh(float *logits, ptrdiff_t count, ptrdiff_t all) {
     float largest = logits[0];
@@ -179,11 +153,6 @@ static void add_pairs(const Experts *experts, const Routing *of, Some some, ptrd
                 _mm256_storeu_ps(to + k, _mm256_fmadd_ps(weight, _mm256_loadu_ps(made + k), _mm256_loadu_ps(to + k)));
         }
     }
-}
-
-static float sigmoid(float x) {
-    const float power = _mm256_cvtss_f32(exponential(_mm256_set1_ps(x < 0 ? x : -x)));
-    return (x < 0 ? power : 1.0f) / (1.0f + power);
 }
 
 /* For all threads of a team: adds to x what the shared expert makes of each normed row. */

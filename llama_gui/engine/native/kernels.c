@@ -60,6 +60,7 @@ EXPORT const char *llama_gui_sources(void) { return SOURCES; }
 #include "tile_attention.h"
 #include "whole_attention.h"
 #include "attention_calls.h"
+#include "gated_delta.h"
 #include "layer.h"
 #include "experts.h"
 

@@ -53,6 +53,8 @@ typedef struct {
     const Linear *input_gate, *input_out; /* of an input of the layer's own; or NULL */
     const float *input_norm;
     double scalar; /* everything is multiplied by it at the end */
+    int64_t gates; /* qkv makes gates, too, behind the queries of each head */
+    const DeltaNet *delta; /* in the place of attention; or NULL */
 } Layer;
 
 /* Rows as the products need them: with a scale for each row, with one for each block of it, and arranged (`arrange_row`). */
@@ -86,6 +88,7 @@ typedef struct {
     Prepared prepared;
     float *y, *inner;    /* results of the products, and of attention or the gate */
     float *own;          /* a row for each thread */
+    float *normed, *rates; /* what a gated delta net gets */
     __m256 *sums;        /* for each thread, see half_products.h */
     ptrdiff_t own_width;
 } Space;
@@ -156,6 +159,10 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *f
         space.sums = take(from, omp_get_max_threads() * half_sums(rows) * sizeof(__m256));
     }
     if (has_codes) space.prepared.for_codes = take(from, rows * coded_row_bytes(width));
+    if (layer->delta) {
+        space.normed = take(from, rows * layer->qkv.width * sizeof(float));
+        space.rates = take(from, rows * 2 * layer->delta->value_heads * sizeof(float));
+    }
     space.y = take(for_products, rows * made * sizeof(float));
     space.inner = take(from, rows * behind * sizeof(float));
     space.own = take(from, omp_get_max_threads() * space.own_width * sizeof(float));
@@ -307,12 +314,12 @@ typedef struct {
 /* Queries and keys of all rows, and values that are normed, in place. */
 static void turn_heads(const Layer *layer, const Turns *turns, ptrdiff_t rows, float *y) {
     const ptrdiff_t dim = layer->dim, rotary = layer->rotary_dim, kept = layer->borrows ? 0 : layer->kv_heads;
-    const ptrdiff_t turned = layer->heads + kept;
+    const ptrdiff_t turned = layer->heads + kept, between = layer->gates ? layer->heads * dim : 0;
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++) {
         if (layer->whole_norms) norm_all_heads(layer, y + r * layer->qkv.channels);
         for (ptrdiff_t h = 0; h < turned; h++) {
-            float *head = y + r * layer->qkv.channels + h * dim;
+            float *head = y + r * layer->qkv.channels + h * dim + (h < layer->heads ? 0 : between);
             const float *norm = h < layer->heads ? layer->q_norm : layer->k_norm;
             if (norm && !layer->whole_norms && !layer->norms_turned) norm_row(head, norm, dim, layer->eps, head);
             rotate_head(head, turns->cosines + r * rotary, turns->sines + r * rotary, rotary);
@@ -382,6 +389,7 @@ typedef struct {
 typedef struct {
     float *x; /* [rows][hidden] */
     ptrdiff_t rows;
+    DeltaSpans states;
     const Turns *turns;
     const Span *spans; /* [parts of the caches][count] */
     ptrdiff_t count;
@@ -423,23 +431,75 @@ static void scale_rows(float *x, ptrdiff_t rows, ptrdiff_t width, float scale) {
     for (ptrdiff_t r = 0; r < rows; r++) scale_head(x + r * width, scale, width);
 }
 
-/* For all threads of a team. Only rows that attend come out, at the front of x. */
-static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, int *failed) {
+/* Moves the gates of each head behind all queries. */
+static void part_gates(const Layer *layer, ptrdiff_t rows, const Space *space) {
+    const ptrdiff_t dim = layer->dim, queries = layer->heads * dim;
+    float *const gates = space->own + omp_get_thread_num() * space->own_width; /* as wide as what goes into `out` */
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        float *const row = space->y + r * layer->qkv.channels;
+        for (ptrdiff_t h = 0; h < layer->heads; h++) {
+            memcpy(gates + h * dim, row + (2 * h + 1) * dim, dim * sizeof *row);
+            memmove(row + h * dim, row + 2 * h * dim, dim * sizeof *row);
+        }
+        memcpy(row + queries, gates, queries * sizeof *row);
+    }
+}
+
+/* Multiplies what the heads see. */
+static void gate_heads(const Layer *layer, ptrdiff_t rows, const Space *space) {
+    const ptrdiff_t queries = layer->heads * layer->dim;
+    const __m256 one = _mm256_set1_ps(1.0f);
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        const float *const gates = space->y + r * layer->qkv.channels + queries;
+        float *const seen = space->inner + r * queries;
+        for (ptrdiff_t k = 0; k < queries; k += 8) {
+            const __m256 falls = exponential(_mm256_sub_ps(_mm256_setzero_ps(), _mm256_loadu_ps(gates + k)));
+            _mm256_storeu_ps(seen + k, _mm256_div_ps(_mm256_loadu_ps(seen + k), _mm256_add_ps(one, falls)));
+        }
+    }
+}
+
+/* For all threads of a team: from what qkv has made to what goes into `out`. */
+static void attend_in_layer(const Pass *pass, const Rows *all, const Space *space, int *failed) {
     const Layer *const layer = pass->layer;
     const ptrdiff_t stride = layer->qkv.channels, dim = layer->dim;
-    const ptrdiff_t k = layer->heads * dim, v = k + layer->kv_heads * dim;
-    const Span *const spans = all->spans + pass->part * all->count;
+    const ptrdiff_t k = layer->heads * dim * (layer->gates ? 2 : 1), v = k + layer->kv_heads * dim;
     const Attention attention = {
         .q = space->y, .k = layer->borrows ? NULL : space->y + k, .v = layer->borrows ? NULL : space->y + v, .q_stride = stride, .k_stride = stride, .v_stride = stride,
         .heads = layer->heads, .kv_heads = layer->kv_heads, .dim = dim, .window = layer->window,
         .scale = 1.0f / __builtin_sqrtf((float)dim), .y = space->inner, .kind = all->kept,
         .sinks = layer->sinks, .cap = (float)layer->cap,
     };
+    if (layer->gates) part_gates(layer, all->rows, space);
+    turn_heads(layer, &all->turns[pass->turns], all->rows, space->y);
+    attend_in_team(&attention, all->spans + pass->part * all->count, all->count, pass->number, failed);
+#pragma omp barrier
+    if (layer->gates) gate_heads(layer, all->rows, space);
+}
+
+/* The same of a gated delta net, which gets normed rows, too. */
+static void delta_in_layer(const Layer *layer, const Rows *all, const Space *space) {
+    const DeltaNet *const net = layer->delta;
+    const ptrdiff_t hidden = layer->qkv.width, rates = 2 * net->value_heads;
+#pragma omp for
+    for (ptrdiff_t r = 0; r < all->rows; r++)
+        norm_row(all->x + r * hidden, layer->attention_norm, hidden, layer->eps, space->normed + r * hidden);
+    dots_in_team(space->normed, all->rows, hidden, net->rates, rates, rates, space->rates);
+    if (omp_get_thread_num() == 0)
+        keep_rows(net, space->y, space->rates, all->states.pieces, all->states.begins[all->states.conversations]);
+    delta_in_team(net, space->y, space->rates, &all->states, space->inner);
+}
+
+/* For all threads of a team. Only rows that attend come out, at the front of x. */
+static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, int *failed) {
+    const Layer *const layer = pass->layer;
+    const Span *const spans = all->spans + pass->part * all->count;
     enter(&layer->qkv, all->x, layer->attention_norm, layer->eps, all->rows, space);
     multiply_prepared(&layer->qkv, space, all->rows, space->y, 0);
-    turn_heads(layer, &all->turns[pass->turns], all->rows, space->y);
-    attend_in_team(&attention, spans, all->count, pass->number, failed);
-#pragma omp barrier
+    if (layer->delta) delta_in_layer(layer, all, space);
+    else attend_in_layer(pass, all, space, failed);
     const ptrdiff_t rows = attending(spans, all->count);
     if (rows < all->rows) {
 /* No sections: for those clang calls what libiomp5md.def does not name. */
@@ -462,8 +522,10 @@ static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, 
 
 /* `x` through some layers. 1: there was no memory. */
 EXPORT int llama_gui_layers(const Pass *passes, ptrdiff_t layers, float *x, ptrdiff_t rows, const Turns *turns,
-                            const Span *spans, ptrdiff_t count, int cache_kind, const float *given, ptrdiff_t given_stride) {
-    const Rows all = {x, rows, turns, spans, count, (Kind)cache_kind, given, given_stride};
+                            const Span *spans, ptrdiff_t count, int cache_kind, const float *given, ptrdiff_t given_stride,
+                            const DeltaPiece *pieces, const int64_t *begins, ptrdiff_t conversations) {
+    const DeltaSpans states = {pieces, begins, conversations};
+    const Rows all = {x, rows, states, turns, spans, count, (Kind)cache_kind, given, given_stride};
     size_t most[2] = {0, 0};
     for (ptrdiff_t i = 0; i < layers; i++) {
         Stock wanted[2] = {{NULL, 0}, {NULL, 0}};

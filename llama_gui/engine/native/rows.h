@@ -41,6 +41,11 @@ INLINE __m256 softly_capped(__m256 x, float cap) {
     return _mm256_or_ps(found, _mm256_and_ps(signs, x));
 }
 
+static float sigmoid(float x) {
+    const float power = _mm256_cvtss_f32(exponential(_mm256_set1_ps(x < 0 ? x : -x)));
+    return (x < 0 ? power : 1.0f) / (1.0f + power);
+}
+
 INLINE __m256 silu(__m256 x) {
     const __m256 one = _mm256_set1_ps(1.0f);
     return _mm256_div_ps(x, _mm256_add_ps(one, exponential(_mm256_sub_ps(_mm256_setzero_ps(), x))));
@@ -71,6 +76,32 @@ INLINE void norm_row(const float *x, const float *weight, ptrdiff_t width, doubl
 /* Rows of float32, [rows][width], a multiple of eight numbers wide. */
 EXPORT int llama_gui_norm(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *weight, double eps, float *y) {
     for (ptrdiff_t r = 0; r < rows; r++) norm_row(x + r * width, weight, width, eps, y + r * width);
+    return 0;
+}
+
+/* `width` is a multiple of eight. */
+INLINE float dot(const float *x, const float *w, ptrdiff_t width) {
+    __m256 first = _mm256_setzero_ps(), second = _mm256_setzero_ps();
+    ptrdiff_t k = 0;
+    for (; k + 16 <= width; k += 16) {
+        first = _mm256_fmadd_ps(_mm256_loadu_ps(x + k), _mm256_loadu_ps(w + k), first);
+        second = _mm256_fmadd_ps(_mm256_loadu_ps(x + k + 8), _mm256_loadu_ps(w + k + 8), second);
+    }
+    if (k < width) first = _mm256_fmadd_ps(_mm256_loadu_ps(x + k), _mm256_loadu_ps(w + k), first);
+    return sum_of_floats(_mm256_add_ps(first, second));
+}
+
+/* For all threads of a team: rows of float32 times a weight [channels][width] of float32, into y [rows][stride]. */
+static void dots_in_team(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *w, ptrdiff_t channels, ptrdiff_t stride,
+                         float *y) {
+#pragma omp for
+    for (ptrdiff_t c = 0; c < channels; c++)
+        for (ptrdiff_t r = 0; r < rows; r++) y[r * stride + c] = dot(x + r * width, w + c * width, width);
+}
+
+EXPORT int llama_gui_dots(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *w, ptrdiff_t channels, float *y) {
+#pragma omp parallel if (rows * width * channels > WORTH_SHARING)
+    dots_in_team(x, rows, width, w, channels, channels, y);
     return 0;
 }
 

@@ -1,0 +1,128 @@
+"""Gated delta nets: linear attention that forgets, and corrects what it holds (Yang et al. 2024,
+https://arxiv.org/abs/2412.06464), as Qwen3.5 has it.
+
+Each head holds a matrix. A token lets it fade, looks up what it holds for the token's key, puts it right towards the
+token's value, and reads it with the token's query. Tokens go through one after the other, whatever step they come in:
+so the bits do not depend on how a prompt was cut. (Other programs multiply blocks of tokens, whose bits do.)
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llama_gui.engine.delta_config import DeltaConfig
+from llama_gui.engine.layer_states import LayerState, Piece, StateSpan, StateSpans
+from llama_gui.engine.linear import Linear
+
+_LEAST_NORM = 1e-6
+"""Is added to the sum of the squares of queries and keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaWeights:
+    """The small weights of a layer, float32.
+
+    `taps` ``[taps, mixed_width]``: of the convolution, the newest last. `slopes`, `offsets` ``[value_heads]``: how fast
+    a head forgets is ``slope * softplus(rate + offset)``, to be exponentiated; slopes are below zero. `norm`
+    ``[value_dim]``: of what a head reads.
+    """
+
+    taps: Tensor
+    slopes: Tensor
+    offsets: Tensor
+    norm: Tensor
+    eps: float
+
+
+class GatedDeltaNet:
+    """In the place of attention in a `Block`.
+
+    `qkv`: makes queries, keys, values and output gates ``[mixed_width + value_width]``, side by side. `rates`: float32,
+    makes how much each head corrects, and how much it forgets ``[2 * value_heads]``. `number`: of the layer, among
+    those that have one.
+    """
+
+    def __init__(
+        self, qkv: Linear, rates: Linear, out: Linear, config: DeltaConfig, weights: DeltaWeights, number: int
+    ) -> None:
+        self.qkv = qkv
+        self.rates = rates
+        self.out = out
+        self.config = config
+        self.weights = weights
+        self.number = number
+
+    @property
+    def linears(self) -> list[Linear]:
+        """All of them, in the order in which rows go through."""
+        return [self.qkv, self.rates, self.out]
+
+    def attend(self, x: Tensor, spans: StateSpans) -> Tensor:
+        """What comes before `out`: ``[rows, hidden] -> [rows, value_width]``; writes the states that pieces lead to."""
+        mixed, rates = self.qkv(x), self.rates(x.float())
+        for span in spans.spans:
+            row = span.row
+            for piece in span.pieces:
+                if piece.kept is not None:
+                    piece.kept.mixed[self.number] = mixed[row : row + piece.rows]
+                    piece.kept.rates[self.number] = rates[row : row + piece.rows]
+                row += piece.rows
+        return self.read(mixed, rates, spans)
+
+    def sum_up(self, piece: Piece) -> None:
+        """Go on to the state behind rows that were kept, all of which turned out to be right."""
+        assert piece.kept is not None
+        mixed, rates = (part[self.number] for part in piece.kept)
+        self.read(mixed, rates, StateSpans([StateSpan(0, [replace(piece, kept=None)])]))
+
+    def read(self, mixed: Tensor, rates: Tensor, spans: StateSpans) -> Tensor:
+        """Of what `qkv` and `rates` have made of some rows: ``[rows, value_width]``."""
+        read = mixed.new_empty(len(mixed), self.config.value_width)
+        for span in spans.spans:
+            row = span.row
+            for piece in span.pieces:
+                rows = slice(row, row + piece.rows)
+                read[rows] = self._read(mixed[rows].float(), rates[rows], piece)
+                row += piece.rows
+        return read
+
+    def _read(self, mixed: Tensor, rates: Tensor, piece: Piece) -> Tensor:
+        """One token at a time: ``[rows, value_width]`` in float32."""
+        config, taps = self.config, self.weights.taps
+        inputs, memory = self._held(piece.source)
+        seen, gates = mixed.split((config.mixed_width, config.value_width), 1)
+        window = torch.cat((inputs, seen))
+        corrects, forgets = rates.chunk(2, 1)
+        read: list[Tensor] = []
+        for token in range(len(mixed)):
+            convolved = F.silu((window[token : token + len(taps)] * taps).sum(0))
+            fade = (self.weights.slopes * F.softplus(forgets[token] + self.weights.offsets)).exp()
+            memory, found = self._step(memory, convolved, fade.view(-1, 1, 1), corrects[token].sigmoid().view(-1, 1))
+            read.append((found * F.silu(gates[token].view_as(found))).flatten())
+        to_inputs, to_memory = self._held(piece.target)
+        to_inputs.copy_(window[len(mixed) :])
+        to_memory.copy_(memory)
+        return torch.stack(read)
+
+    def _step(self, memory: Tensor, convolved: Tensor, fade: Tensor, corrects: Tensor) -> tuple[Tensor, Tensor]:
+        """Of one token: the new memory, and what is read from it, normed, ``[value_heads, value_dim]``."""
+        config = self.config
+        queries, keys, values = convolved.split((config.key_width, config.key_width, config.value_width))
+        served = config.key_of(torch.arange(config.value_heads, device=memory.device))
+        q, k = (_normed(x.view(config.key_heads, -1))[served].unsqueeze(2) for x in (queries, keys))
+        memory = memory * fade
+        wrong = values.view(config.value_heads, -1) - (memory * k).sum(1)
+        memory = memory + k * (wrong * corrects)[:, None]
+        found = (memory * q).sum(1) / config.key_dim**0.5
+        scale = found.square().mean(1, keepdim=True).add_(self.weights.eps).rsqrt_()
+        return memory, found * scale * self.weights.norm
+
+    def _held(self, state: LayerState) -> tuple[Tensor, Tensor]:
+        return state.inputs[self.number], state.memory[self.number]
+
+
+def _normed(x: Tensor) -> Tensor:
+    """Of each row: divided by its length."""
+    return x * x.square().sum(1, keepdim=True).add_(_LEAST_NORM).rsqrt_()

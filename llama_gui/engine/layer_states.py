@@ -1,0 +1,238 @@
+"""What gated delta nets hold of a conversation: sums of all that was read, in the place of a row for each token.
+
+They cannot be cut where one likes, as keys and values can: what is kept of earlier places are whole copies, the marks.
+llama.cpp's server has the same for such networks (context checkpoints).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.delta_config import DeltaConfig
+
+MARK_EVERY = 512
+"""Tokens of a prompt between marks, for conversations that begin alike."""
+MARK_BEFORE_END = 16
+"""So many tokens before the end of a prompt is one more. From there an answer is written anew, and, where thoughts are
+left out of later prompts, the next question is read: those differ in the marks behind which an answer begins."""
+MOST_MARKS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class StateShape:
+    """`inputs` ``[layers, taps - 1, mixed_width]``, `memory` ``[layers, value_heads, key_dim, value_dim]``.
+
+    `mixed`, `rates`: numbers of a row of each layer, see `KeptRows`.
+    """
+
+    inputs: tuple[int, int, int]
+    memory: tuple[int, int, int, int]
+    byte_count: int
+    mixed: int
+    rates: int
+
+    @classmethod
+    def of(cls, config: DeltaConfig) -> Self:
+        """For all layers of a network that have one."""
+        layers = len(config.layers)
+        inputs = layers, config.taps - 1, config.mixed_width
+        memory = layers, config.value_heads, config.key_dim, config.value_dim
+        made = config.mixed_width + config.value_width, 2 * config.value_heads
+        return cls(inputs, memory, config.state_numbers * torch.float32.itemsize, *made)
+
+
+class LayerState:
+    """What all layers hold behind some token, float32: see `StateShape`. Once it `is_kept`, it is never changed."""
+
+    __slots__ = ("inputs", "is_kept", "memory")
+
+    def __init__(self, inputs: Tensor, memory: Tensor) -> None:
+        self.inputs = inputs
+        self.memory = memory
+        self.is_kept = False
+
+
+class KeptRows(NamedTuple):
+    """What the layers make of guesses, of which nobody knows yet how many are right, before that is summed up.
+
+    Float32: what `GatedDeltaNet.qkv` makes, ``[layers, rows, mixed]``, and `rates` ``[layers, rows, rates]``.
+    """
+
+    mixed: Tensor
+    rates: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some rows of a conversation in a step, from one state to the next. `kept`: where they are kept, too."""
+
+    rows: int
+    source: LayerState
+    target: LayerState
+    kept: KeptRows | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StateSpan:
+    """Rows from `row` on of a step are one conversation's next tokens, and lead through these states."""
+
+    row: int
+    pieces: Sequence[Piece]
+
+
+class StateSpans:
+    """Those of all segments of a step. Valid for one step."""
+
+    def __init__(self, spans: Sequence[StateSpan]) -> None:
+        self.spans = spans
+
+    @cached_property
+    def table(self) -> tuple[Tensor, Tensor]:
+        """As our own kernel takes them: int64 ``[pieces, 8]`` and ``[spans + 1]``.
+
+        The first row of a piece, how many there are, the addresses of `inputs` and `memory` of both states, and of
+        where rows are kept, or 0; and which is the first piece of each span.
+        """
+        pieces: list[tuple[int, ...]] = []
+        begins = [0]
+        for span in self.spans:
+            row = span.row
+            for piece in span.pieces:
+                states = (piece.source, piece.target)
+                addresses = (part.data_ptr() for state in states for part in (state.inputs, state.memory))
+                kept = (0, 0) if piece.kept is None else (part.data_ptr() for part in piece.kept)
+                pieces.append((row, piece.rows, *addresses, *kept))
+                row += piece.rows
+            begins.append(len(pieces))
+        return torch.tensor(pieces, dtype=torch.int64), torch.tensor(begins, dtype=torch.int64)
+
+
+class SlotStates:
+    """The state of one conversation behind its last token, and its marks: pairs of tokens before it and a state."""
+
+    def __init__(self, shape: StateShape, device: torch.device) -> None:
+        self._shape = shape
+        self._device = device
+        self.current = self._made(torch.zeros)
+        self.marks: list[tuple[int, LayerState]] = []
+        self._spare: LayerState | None = None
+        self._next: list[tuple[int, LayerState]] = []  # where a pass leads: tokens from here, and the state there
+        self._kept: KeptRows | None = None
+        self._lost: LayerState | None = None  # behind guesses, whether or not they are right
+        self._right = 0  # guesses among the rows that were kept last, which `current` does not hold yet
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes of all states; that of the step that comes next is one of them."""
+        return self._shape.byte_count * (2 + len(self.marks) + (self._lost is not None))
+
+    def pieces(self, rows: int, cuts: Sequence[int] = (), guesses: int = 0) -> list[Piece]:
+        """For a pass over so many rows, cut behind some of them (ascending), where marks are wanted; and guesses.
+
+        Nothing counts before `advance`: a pass that was cancelled or failed may be begun again. Settle before.
+        """
+        ends = [*(cut for cut in cuts if 0 < cut < rows), rows]
+        targets = [*(self._made(torch.empty) for _ in ends[1:]), self._next_state()]
+        self._next = list(zip(ends, targets, strict=True))
+        sources, starts = [self.current, *targets], [0, *ends]
+        found = [Piece(end - starts[i], sources[i], targets[i]) for i, end in enumerate(ends)]
+        if guesses:
+            if self._lost is None:
+                self._lost = self._made(torch.empty)
+            found.append(Piece(guesses, targets[-1], self._lost, self._room(guesses)))
+        return found
+
+    def advance(self, held: int, rows: int) -> None:
+        """All `rows` of the last pass count, behind `held` tokens; or `rows` of its guesses, if those do already."""
+        if self._next and self._next[-1][0] == rows:
+            for end, state in self._next[:-1]:
+                self._mark(held + end, state)
+            self._go_to(self._next[-1][1])
+            self._next, self._right = [], 0
+        elif not self._next and self._kept is not None and self._right + rows <= self._kept.mixed.shape[1]:
+            self._right += rows
+        else:
+            raise ValueError(f"{rows} rows are none that the last pass ran")
+
+    def unsettled(self) -> Piece | None:
+        """The guesses that were right, to be summed up from what was kept; None: there are none."""
+        if not self._right or self._kept is None:
+            return None
+        rows = KeptRows(*(part[:, : self._right].contiguous() for part in self._kept))
+        return Piece(self._right, self.current, self._next_state(), rows)
+
+    def settle(self, piece: Piece) -> None:
+        """They were summed up."""
+        self._go_to(piece.target)
+        self._right = 0
+
+    def reach(self, length: int, held: int) -> int:
+        """The most tokens, up to `length`, that one can go back to; `held`: how many there are."""
+        if length >= held:
+            return held
+        return max((tokens for tokens, _ in self.marks if tokens <= length), default=0)
+
+    def go_back(self, length: int) -> None:
+        """To as many tokens as `reach` has said, fewer than there are."""
+        self.marks = [mark for mark in self.marks if mark[0] <= length]
+        self._go_to(self.marks[-1][1] if length else self._made(torch.zeros))
+        self._right = 0
+
+    def take(self, donor: "SlotStates", length: int, held: int) -> None:
+        """Begin as `donor`, of `held` tokens, does: with so many of them as its `reach` has said."""
+        self.marks = [mark for mark in donor.marks if mark[0] <= length]
+        self._right = 0
+        if length < held:
+            self._go_to(self.marks[-1][1] if length else self._made(torch.zeros))
+            return
+        donor.current.is_kept = True
+        self._go_to(donor.current)
+        if donor._kept is not None and donor._right:
+            self._kept, self._right = KeptRows(*(part.clone() for part in donor._kept)), donor._right
+
+    def _mark(self, tokens: int, state: LayerState) -> None:
+        """Have one more; of too many goes the one that is nearest to the next, in proportion to what is before it."""
+        state.is_kept = True
+        self.marks.append((tokens, state))
+        if len(self.marks) > MOST_MARKS:
+            places = [0, *(place for place, _ in self.marks)]
+            gaps = [(places[i + 2] - places[i]) / places[i + 2] for i in range(len(self.marks) - 1)]
+            del self.marks[gaps.index(min(gaps))]
+
+    def _next_state(self) -> LayerState:
+        """To be written."""
+        if self._spare is None:
+            self._spare = self._made(torch.empty)
+        return self._spare
+
+    def _room(self, rows: int) -> KeptRows:
+        """Where the guesses of a pass are kept: the same memory again, where it is enough."""
+        layers = self._shape.inputs[0]
+        if self._kept is None or self._kept.mixed.shape[1] != rows:
+            widths = (self._shape.mixed, self._shape.rates)
+            self._kept = KeptRows(*(torch.empty(layers, rows, width, device=self._device) for width in widths))
+        return self._kept
+
+    def _go_to(self, state: LayerState) -> None:
+        left, self.current = self.current, state
+        if self._spare is state:
+            self._spare = None
+        if self._spare is None and not left.is_kept:
+            self._spare = left
+
+    def _made(self, make: Callable[..., Tensor]) -> LayerState:
+        inputs, memory = (
+            make(shape, dtype=torch.float32, device=self._device) for shape in (self._shape.inputs, self._shape.memory)
+        )
+        return LayerState(inputs, memory)
+
+
+def cuts_of(start: int, rows: int, prompt: int) -> list[int]:
+    """Behind which of `rows` tokens from `start` on, of a prompt of so many, marks are wanted."""
+    last = prompt - MARK_BEFORE_END
+    places = {*range(MARK_EVERY, last, MARK_EVERY), last}
+    return sorted(place - start for place in places if start < place < start + rows)

@@ -1,0 +1,218 @@
+/* Gated delta nets, see `gated_delta.py`: a head holds a matrix [key_dim][value_dim], which each token changes and reads.
+ *
+ * Tokens go through it one after the other, and the sums of a column go through one chain, so that the bits do not depend on
+ * which tokens come in one call. A head takes a few tokens at a time through a few columns, which stay in the first-level
+ * cache meanwhile. With the change that one token makes, what the matrix holds for the next is looked up. */
+
+enum {
+    DELTA_TOKENS = 16,
+    DELTA_COLUMNS = 4, /* vectors */
+    DELTA_MOST_DIM = 256,
+    DELTA_MOST_TAPS = 8,
+};
+
+/* For all but `number`, the layer's among those that have such a net, see `DeltaConfig` and `DeltaWeights`. `rates`, of
+ * [2 * value_heads][hidden], makes those; with NULL they are given. */
+typedef struct {
+    const float *taps, *slopes, *offsets, *norm, *rates;
+    double eps;
+    int64_t key_heads, value_heads, key_dim, value_dim, tap_count, number;
+    int64_t is_in_turn; /* each key serves every so-many-th head, and not successive ones */
+} DeltaNet;
+
+/* Some rows, from one state to the next: see `StateShape`. `kept_mixed`, `kept_rates`: see `KeptRows`; or NULL. */
+typedef struct {
+    int64_t row, rows;
+    const float *from_inputs, *from_memory;
+    float *to_inputs, *to_memory;
+    float *kept_mixed, *kept_rates;
+} DeltaPiece;
+
+/* Some tokens of a head. */
+typedef struct __attribute__((aligned(ALIGNMENT))) {
+    float keys[DELTA_TOKENS][DELTA_MOST_DIM], queries[DELTA_TOKENS][DELTA_MOST_DIM];
+    float values[DELTA_TOKENS][DELTA_MOST_DIM], read[DELTA_TOKENS][DELTA_MOST_DIM];
+    float fades[DELTA_TOKENS], corrects[DELTA_TOKENS], matches[DELTA_TOKENS]; /* the last: of query and key */
+    float columns[DELTA_MOST_DIM * DELTA_COLUMNS * 16]; /* some of the matrix */
+} DeltaTokens;
+
+INLINE ptrdiff_t mixed_width(const DeltaNet *net) {
+    return 2 * net->key_heads * net->key_dim + net->value_heads * net->value_dim;
+}
+
+/* The rows of a conversation that begin at `start`, and those before them. */
+typedef struct {
+    const float *rows, *before;
+    ptrdiff_t start, stride;
+} DeltaInputs;
+
+INLINE const float *input_row(const DeltaNet *net, const DeltaInputs *from, ptrdiff_t row) {
+    if (row >= from->start) return from->rows + row * from->stride;
+    return from->before + (row - from->start + net->tap_count - 1) * mixed_width(net);
+}
+
+/* Divides a row by its length, and multiplies it with `scale`. */
+static void normalise_length(float *x, ptrdiff_t count, float scale) {
+    const float square = dot(x, x, count) + 1e-6f;
+    const __m256 factor = _mm256_set1_ps(scale / _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(square))));
+    for (ptrdiff_t c = 0; c < count; c += 8) _mm256_storeu_ps(x + c, _mm256_mul_ps(_mm256_loadu_ps(x + c), factor));
+}
+
+INLINE float power(float x) { return _mm256_cvtss_f32(exponential(_mm256_set1_ps(x))); }
+
+static float softplus(float x) { return x > 20 ? x : __builtin_log1pf(power(x)); }
+
+/* The rates of a row: how much each head corrects, and how much it forgets. */
+static void take_rates(const DeltaNet *net, const float *rates, ptrdiff_t head, float *correct, float *fade) {
+    *correct = sigmoid(rates[head]);
+    *fade = power(net->slopes[head] * softplus(rates[net->value_heads + head] + net->offsets[head]));
+}
+
+INLINE ptrdiff_t key_of(const DeltaNet *net, ptrdiff_t head) {
+    return net->is_in_turn ? head % net->key_heads : head / (net->value_heads / net->key_heads);
+}
+
+#define NAMED(name) name##_256
+#define INLINE_HERE INLINE
+#define TARGET_HERE
+#define Vector __m256
+#define LANES 8
+#define LOAD _mm256_loadu_ps
+#define STORE _mm256_storeu_ps
+#define SET _mm256_set1_ps
+#define MUL _mm256_mul_ps
+#define FMADD _mm256_fmadd_ps
+#define FNMADD _mm256_fnmadd_ps
+#define SILU silu
+#include "delta_vectors.h"
+
+/* x / (1 + e^-x), of the exponential of what is not above 0. */
+INLINE_512 __m512 wide_silu(__m512 x) {
+    const __m512 one = _mm512_set1_ps(1.0f), falls = wide_exponential(_mm512_min_ps(x, _mm512_sub_ps(_mm512_setzero_ps(), x)));
+    const __mmask16 is_low = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
+    return _mm512_div_ps(_mm512_mul_ps(x, _mm512_mask_blend_ps(is_low, one, falls)), _mm512_add_ps(one, falls));
+}
+
+#define NAMED(name) name##_512
+#define INLINE_HERE INLINE_512
+#define TARGET_HERE IN_512
+#define Vector __m512
+#define LANES 16
+#define LOAD _mm512_loadu_ps
+#define STORE _mm512_storeu_ps
+#define SET _mm512_set1_ps
+#define MUL _mm512_mul_ps
+#define FMADD _mm512_fmadd_ps
+#define FNMADD _mm512_fnmadd_ps
+#define SILU wide_silu
+#include "delta_vectors.h"
+
+static void through_matrix(const DeltaNet *net, const float *from, float *to, ptrdiff_t count, DeltaTokens *tokens) {
+    const ptrdiff_t column = has_wide ? through_matrix_512(net, from, to, 0, count, tokens) : 0;
+    through_matrix_256(net, from, to, column, count, tokens);
+}
+
+static void convolve(const DeltaNet *net, const float *const *rows, ptrdiff_t channel, ptrdiff_t count, float *to) {
+    const ptrdiff_t width = mixed_width(net), taps = net->tap_count;
+    const ptrdiff_t done = has_wide ? convolve_whole_512(rows, net->taps, taps, width, channel, count, to) : 0;
+    convolve_whole_256(rows, net->taps, taps, width, channel + done, count - done, to + done);
+}
+
+static void take_tokens(const DeltaNet *net, const DeltaInputs *from, const float *rates, ptrdiff_t row, ptrdiff_t count,
+                        ptrdiff_t head, DeltaTokens *to) {
+    const ptrdiff_t dim = net->key_dim, all = net->key_heads * dim;
+    const ptrdiff_t key = key_of(net, head) * dim;
+    const float scale = 1 / _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss((float)dim)));
+    for (ptrdiff_t t = 0; t < count; t++) {
+        const float *rows[DELTA_MOST_TAPS];
+        for (ptrdiff_t j = 0; j < net->tap_count; j++) rows[j] = input_row(net, from, row + t - net->tap_count + 1 + j);
+        convolve(net, rows, key, dim, to->queries[t]);
+        convolve(net, rows, all + key, dim, to->keys[t]);
+        convolve(net, rows, 2 * all + head * net->value_dim, net->value_dim, to->values[t]);
+        normalise_length(to->queries[t], dim, scale);
+        normalise_length(to->keys[t], dim, 1);
+        to->matches[t] = dot(to->queries[t], to->keys[t], dim);
+        take_rates(net, rates + (row + t) * 2 * net->value_heads, head, &to->corrects[t], &to->fades[t]);
+    }
+}
+
+/* What is read, normed, times the SiLU of its gate. */
+static void put_read(const DeltaNet *net, const float *gates, float *read, float *to) {
+    norm_row(read, net->norm, net->value_dim, net->eps, read);
+    for (ptrdiff_t c = 0; c < net->value_dim; c += 8)
+        _mm256_storeu_ps(to + c, _mm256_mul_ps(_mm256_loadu_ps(read + c), silu(_mm256_loadu_ps(gates + c))));
+}
+
+/* The inputs of a head's channels that the tokens behind `end` are convolved with. Heads that share a key write it once. */
+static void keep_inputs(const DeltaNet *net, const DeltaInputs *from, ptrdiff_t end, ptrdiff_t head, float *to) {
+    const ptrdiff_t all = net->key_heads * net->key_dim, key = key_of(net, head) * net->key_dim;
+    const ptrdiff_t value = 2 * all + head * net->value_dim;
+    const int is_first = head == 0 || (net->is_in_turn ? head < net->key_heads : key_of(net, head - 1) != key_of(net, head));
+    for (ptrdiff_t j = 0; j < net->tap_count - 1; j++, to += mixed_width(net)) {
+        const float *const row = input_row(net, from, end - net->tap_count + 1 + j);
+        memcpy(to + value, row + value, net->value_dim * sizeof *to);
+        if (!is_first) continue;
+        memcpy(to + key, row + key, net->key_dim * sizeof *to);
+        memcpy(to + all + key, row + all + key, net->key_dim * sizeof *to);
+    }
+}
+
+/* A head of one conversation, whose `pieces` follow each other. */
+static void through_head(const DeltaNet *net, const float *mixed, const float *rates, const DeltaPiece *pieces, ptrdiff_t count,
+                         ptrdiff_t head, float *y) {
+    const ptrdiff_t width = net->value_heads * net->value_dim, stride = mixed_width(net) + width;
+    const ptrdiff_t before = net->number * (net->tap_count - 1) * mixed_width(net);
+    const ptrdiff_t matrix = (net->number * net->value_heads + head) * net->key_dim * net->value_dim;
+    const DeltaInputs from = {mixed, pieces->from_inputs + before, pieces->row, stride};
+    DeltaTokens tokens;
+    for (const DeltaPiece *piece = pieces; piece < pieces + count; piece++) {
+        const float *source = piece->from_memory + matrix;
+        for (ptrdiff_t done = 0; done < piece->rows; done += DELTA_TOKENS, source = piece->to_memory + matrix) {
+            const ptrdiff_t row = piece->row + done, left = piece->rows - done;
+            const ptrdiff_t some = left < DELTA_TOKENS ? left : DELTA_TOKENS;
+            take_tokens(net, &from, rates, row, some, head, &tokens);
+            through_matrix(net, source, piece->to_memory + matrix, some, &tokens);
+            for (ptrdiff_t t = 0; t < some; t++) {
+                const float *const gates = mixed + (row + t) * stride + mixed_width(net) + head * net->value_dim;
+                put_read(net, gates, tokens.read[t], y + (row + t) * width + head * net->value_dim);
+            }
+        }
+        keep_inputs(net, &from, piece->row + piece->rows, head, piece->to_inputs + before);
+    }
+}
+
+/* Keeps the rows of some pieces, and their rates. */
+static void keep_rows(const DeltaNet *net, const float *mixed, const float *rates, const DeltaPiece *pieces, ptrdiff_t count) {
+    const ptrdiff_t stride = mixed_width(net) + net->value_heads * net->value_dim, wide = 2 * net->value_heads;
+    for (const DeltaPiece *piece = pieces; piece < pieces + count; piece++) {
+        const ptrdiff_t before = net->number * piece->rows;
+        if (piece->kept_mixed == NULL) continue;
+        memcpy(piece->kept_mixed + before * stride, mixed + piece->row * stride, piece->rows * stride * sizeof *mixed);
+        memcpy(piece->kept_rates + before * wide, rates + piece->row * wide, piece->rows * wide * sizeof *rates);
+    }
+}
+
+/* The pieces of conversation `s` are those from begins[s] to begins[s + 1]. */
+typedef struct {
+    const DeltaPiece *pieces;
+    const int64_t *begins;
+    ptrdiff_t conversations;
+} DeltaSpans;
+
+/* For all threads of a team: rows [rows][mixed_width + value width] and their rates, to y [rows][value width]. */
+static void delta_in_team(const DeltaNet *net, const float *mixed, const float *rates, const DeltaSpans *spans, float *y) {
+#pragma omp for schedule(dynamic) nowait
+    for (ptrdiff_t n = 0; n < spans->conversations * net->value_heads; n++) {
+        const int64_t *const begin = spans->begins + n / net->value_heads;
+        through_head(net, mixed, rates, spans->pieces + *begin, begin[1] - *begin, n % net->value_heads, y);
+    }
+#pragma omp barrier
+}
+
+EXPORT int llama_gui_delta(const DeltaNet *net, const float *mixed, const float *rates, const DeltaPiece *pieces,
+                           const int64_t *begins, ptrdiff_t conversations, float *y) {
+    const DeltaSpans spans = {pieces, begins, conversations};
+#pragma omp parallel if (conversations * net->value_heads * net->key_dim * net->value_dim > WORTH_SHARING)
+    delta_in_team(net, mixed, rates, &spans, y);
+    return 0;
+}

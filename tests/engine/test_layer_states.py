@@ -1,0 +1,179 @@
+"""States of conversations that cannot be cut: where one can go back to, and what is shared and kept."""
+
+import pytest
+import torch
+
+from llama_gui.engine.delta_config import DeltaConfig
+from llama_gui.engine.layer_states import (
+    MARK_BEFORE_END,
+    MARK_EVERY,
+    MOST_MARKS,
+    Piece,
+    SlotStates,
+    StateShape,
+    StateSpan,
+    StateSpans,
+    cuts_of,
+)
+
+CONFIG = DeltaConfig(frozenset({0, 2}), 2, 4, 8, 16, 4)
+SHAPE = StateShape.of(CONFIG)
+CPU = torch.device("cpu")
+
+
+def run(states: SlotStates, held: int, rows: int, cuts: tuple[int, ...] = (), guesses: int = 0) -> list[Piece]:
+    """A pass in which each state becomes how many tokens are behind it."""
+    pieces = states.pieces(rows, cuts, guesses)
+    place = held
+    for piece in pieces:
+        assert (piece.source.memory == place).all()
+        place += piece.rows
+        piece.target.memory.fill_(place)
+        piece.target.inputs.fill_(place)
+    states.advance(held, rows)
+    return pieces
+
+
+def place_of(states: SlotStates) -> int:
+    assert (states.current.memory == states.current.memory[0, 0, 0, 0]).all()
+    return int(states.current.memory[0, 0, 0, 0])
+
+
+def test_shapes():
+    assert SHAPE.inputs == (2, 3, 2 * 16 + 64)
+    assert SHAPE.memory == (2, 4, 8, 16)
+    states = SlotStates(SHAPE, CPU)
+    assert sum(part.nbytes for part in (states.current.inputs, states.current.memory)) == SHAPE.byte_count
+    assert states.byte_count == 2 * SHAPE.byte_count
+    assert place_of(states) == 0
+
+
+def test_marks_are_where_one_can_go_back_to():
+    states = SlotStates(SHAPE, CPU)
+    run(states, 0, 100, (30, 84))
+    assert [tokens for tokens, _ in states.marks] == [30, 84]
+    assert states.byte_count == 4 * SHAPE.byte_count
+    run(states, 100, 1)
+    assert [states.reach(length, 101) for length in (0, 29, 30, 83, 84, 100, 101, 200)] == [
+        0,
+        0,
+        30,
+        30,
+        84,
+        84,
+        101,
+        101,
+    ]
+    states.go_back(84)
+    assert place_of(states) == 84
+    run(states, 84, 50)
+    assert place_of(states) == 134
+    states.go_back(30)
+    assert place_of(states) == 30
+    assert [tokens for tokens, _ in states.marks] == [30]
+    states.go_back(0)
+    assert (place_of(states), states.marks) == (0, [])
+
+
+def test_what_is_kept_is_never_written_again():
+    states = SlotStates(SHAPE, CPU)
+    run(states, 0, 100, (30, 84))
+    for held in range(100, 140):
+        run(states, held, 1)
+    assert [int(state.memory.max()) for _, state in states.marks] == [30, 84]
+    other = SlotStates(SHAPE, CPU)
+    other.take(states, 140, 140)
+    run(states, 140, 1)
+    run(states, 141, 1)
+    assert place_of(other) == 140
+    run(other, 140, 5)
+    run(other, 145, 5)
+    assert (place_of(states), place_of(other)) == (142, 150)
+    other.take(states, 84, 142)
+    assert place_of(other) == 84
+    other.take(states, 0, 142)
+    assert (place_of(other), other.marks) == (0, [])
+
+
+def test_a_pass_that_failed_is_begun_again():
+    states = SlotStates(SHAPE, CPU)
+    run(states, 0, 10)
+    for piece in states.pieces(40, (20,)):
+        piece.target.memory.fill_(torch.nan)
+    assert place_of(states) == 10
+    run(states, 10, 40, (20,))
+    assert place_of(states) == 50
+    assert [tokens for tokens, _ in states.marks] == [30]
+
+
+def test_guesses_are_summed_up_when_they_were_right():
+    states = SlotStates(SHAPE, CPU)
+    run(states, 0, 10)
+    pieces = run(states, 10, 1, guesses=4)
+    assert [piece.rows for piece in pieces] == [1, 4]
+    assert pieces[1].kept is not None
+    pieces[1].kept.mixed.copy_(torch.arange(4.0)[:, None].expand(2, 4, SHAPE.mixed))
+    assert states.unsettled() is None
+    states.advance(11, 1)
+    states.advance(12, 1)
+    found = states.unsettled()
+    assert found is not None
+    assert found.kept is not None
+    assert (found.rows, place_of(states)) == (2, 11)
+    assert found.kept.mixed.shape == (2, 2, SHAPE.mixed)
+    assert found.kept.mixed[1, 1, 0] == 1
+    assert found.kept.rates.shape == (2, 2, 8)
+    other = SlotStates(SHAPE, CPU)
+    other.take(states, 13, 13)
+    assert other.unsettled() is not None
+    found.target.memory.fill_(13)
+    states.settle(found)
+    assert (place_of(states), states.unsettled()) == (13, None)
+    assert place_of(other) == 11
+    run(states, 13, 1)
+    states.go_back(0)
+    assert states.unsettled() is None
+
+
+def test_rows_that_no_pass_ran():
+    states = SlotStates(SHAPE, CPU)
+    run(states, 0, 10, guesses=2)
+    for rows in (3, 10):
+        with pytest.raises(ValueError, match="none that the last pass ran"):
+            states.advance(10, rows)
+
+
+def test_of_too_many_marks_the_closest_go():
+    states, held = SlotStates(SHAPE, CPU), 0
+    for _ in range(40):
+        run(states, held, 512, (512 - 16,))
+        held += 512
+    places = [tokens for tokens, _ in states.marks]
+    assert len(places) == MOST_MARKS
+    assert places[-1] == held - 16
+    gaps = [(after - before) / after for before, after in zip([0, *places], places, strict=False)]
+    assert all(gap > 0 for gap in gaps)
+    assert places[0] < held / 4, "the beginning, which others may share, is far away"
+
+
+def test_where_marks_are_wanted():
+    assert cuts_of(0, 100, 100) == [100 - MARK_BEFORE_END]
+    assert cuts_of(0, 50, 100) == []
+    assert cuts_of(50, 50, 100) == [50 - MARK_BEFORE_END]
+    assert cuts_of(0, 10, 10) == []
+    assert cuts_of(0, 1200, 1200) == [MARK_EVERY, 2 * MARK_EVERY, 1200 - MARK_BEFORE_END]
+    assert cuts_of(500, 100, 5000) == [12]
+    assert cuts_of(512, 100, 5000) == []
+
+
+def test_the_table_of_a_step():
+    states = [SlotStates(SHAPE, CPU) for _ in range(2)]
+    spans = StateSpans([StateSpan(0, states[0].pieces(10, (4,))), StateSpan(10, states[1].pieces(1, (), 2))])
+    pieces, begins = spans.table
+    assert begins.tolist() == [0, 2, 4]
+    assert pieces[:, :2].tolist() == [[0, 4], [4, 6], [10, 1], [11, 2]]
+    first, second, _, last = pieces.tolist()
+    assert first[4:6] == second[2:4]
+    assert first[3] == states[0].current.memory.data_ptr()
+    assert first[6:] == second[6:] == [0, 0]
+    assert all(last[6:])
