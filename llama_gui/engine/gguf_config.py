@@ -10,13 +10,14 @@ import numpy as np
 import torch
 
 from llama_gui.engine.config import CAPS, GenerationDefaults, NetworkConfig, generation_defaults, network_config
+from llama_gui.engine.delta_config import FULL, LINEAR
 from llama_gui.engine.expert_config import GGUF_NAMES, GGUF_SHARED, ExpertConfig, ExpertNames
 from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import AGAIN, Fields, brief_list, shown
 from llama_gui.engine.gguf_file import StoredTensor
 from llama_gui.engine.gguf_gemma4 import read_gemma4_fields
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
-from llama_gui.engine.gguf_weights import read_numbers
+from llama_gui.engine.gguf_weights import GUESSING_BLOCKS, read_numbers
 from llama_gui.engine.pooling import gguf_embeds
 from llama_gui.engine.rope_config import RopeConfig
 from llama_gui.engine.rotary import inverse_frequencies
@@ -53,6 +54,8 @@ ARCHITECTURES = {
     "minicpm": "MiniCPMForCausalLM",
     "arcee": "ArceeForCausalLM",
     "gpt-oss": "GptOssForCausalLM",
+    "qwen35": "Qwen3_5ForCausalLM",
+    "qwen35moe": "Qwen3_5MoeForCausalLM",
 }
 _PAIRED = (
     "llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5", "ernie4_5-moe", "glm4", "chatglm", "minicpm",
@@ -134,6 +137,8 @@ class GgufConfig:
             experts=config.experts and replace(config.experts, names=self._expert_names(config.experts)),
             norm_shift=0.0,  # what Gemma adds to the weights of norms is in the file
         )
+        if config.delta is not None:
+            config = replace(config, delta=replace(config.delta, is_gguf=True))
         divisors = None if self._family.is_gemma4 else self._tensors.get(ROPE_DIVISORS)
         return config if divisors is None else replace(config, rope=self._divided(divisors, config))
 
@@ -156,7 +161,7 @@ class GgufConfig:
 
     def _sizes(self) -> dict[str, Any]:
         """As config.json has them."""
-        layers = self._integer("block_count")
+        layers = self._layers()
         if not self._tensors:
             raise BrokenModelError(
                 f"{self._path}: the file has a vocabulary, but no weights. Take a GGUF file that has the whole model."
@@ -182,7 +187,36 @@ class GgufConfig:
             **self._multipliers(heads["head_dim"]),
             **(self._gemma(layers, hidden) if self._family.is_gemma else self._olmo3() if self._slides else {}),
             **(self._experts() if self._family.experts is not None else {}),
+            **(self._deltas(layers) if self._family.has_deltas else {}),
             **self._besides,
+        }
+
+    def _layers(self) -> int:
+        """Those that are run."""
+        blocks = self._integer("block_count")
+        if not self._get(GUESSING_BLOCKS):
+            return blocks
+        guessing = self._integer(GUESSING_BLOCKS)
+        if guessing >= blocks:
+            raise self._fields.wrong(self._prefix + GUESSING_BLOCKS, f"below {blocks}, how many blocks there are")
+        return blocks - guessing
+
+    def _deltas(self, layers: int) -> dict[str, Any]:
+        """What llama.cpp calls by the names of Mamba's state space models."""
+        heads, inner = self._integer("ssm.time_step_rank"), self._integer("ssm.inner_size")
+        if inner % heads:
+            raise self._fields.wrong(self._prefix + "ssm.inner_size", f"a multiple of the {heads} heads")
+        recurrent = self._get("attention.recurrent_layers")
+        kinds: dict[str, Any] = {"full_attention_interval": self._integer("full_attention_interval", 4)}
+        if isinstance(recurrent, np.ndarray):
+            kinds = {"layer_types": [LINEAR if one else FULL for one in recurrent[:layers]]}
+        return {
+            **kinds,
+            "linear_num_key_heads": self._integer("ssm.group_count"),
+            "linear_num_value_heads": heads,
+            "linear_key_head_dim": self._integer("ssm.state_size"),
+            "linear_value_head_dim": inner // heads,
+            "linear_conv_kernel_dim": self._integer("ssm.conv_kernel"),
         }
 
     def _gemma(self, layers: int, hidden: int) -> dict[str, Any]:

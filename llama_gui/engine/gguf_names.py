@@ -29,7 +29,6 @@ _PARTS = {
     "inp_gate": "per_layer_input_gate",
     "proj": "per_layer_projection",
     "post_norm": "post_per_layer_input_norm",
-    "layer_output_scale": "layer_scalar",
 }
 _FUSED = {"ffn_up": "mlp.gate_up_proj"}
 """Of files whose layers have no gate by itself."""
@@ -39,6 +38,22 @@ _POST_NORMED = {
     "post_ffw_norm": "post_feedforward_layernorm",
 }
 """Of files whose layers norm what attention and MLP have made, too."""
+_DELTAS = {
+    "attn_qkv": "linear_attn.in_proj_qkv",
+    "attn_gate": "linear_attn.in_proj_z",
+    "ssm_alpha": "linear_attn.in_proj_a",
+    "ssm_beta": "linear_attn.in_proj_b",
+    "ssm_conv1d": "linear_attn.conv1d",
+    "ssm_norm": "linear_attn.norm",
+    "ssm_out": "linear_attn.out_proj",
+}
+"""Of files with layers of gated delta nets."""
+_BARE = {
+    "layer_output_scale.weight": "layer_scalar",
+    "ssm_a": "linear_attn.slopes",
+    "ssm_dt.bias": "linear_attn.dt_bias",
+}
+"""The weights that the engine knows by names without ".weight"."""
 _WHOLE = {
     "token_embd.weight": "model.embed_tokens.weight",
     "output_norm.weight": "model.norm.weight",
@@ -47,13 +62,14 @@ _WHOLE = {
     "per_layer_model_proj.weight": "model.per_layer_model_projection.weight",
     "per_layer_proj_norm.weight": "model.per_layer_projection_norm.weight",
 }
-_SCALAR = "layer_scalar"
-"""The only weight that the engine knows by a name without ".weight"."""
-_STORED_PARTS = {name: stored for parts in (_PARTS, _FUSED) for stored, name in parts.items()}
+_STORED_PARTS = {name: stored for parts in (_PARTS, _FUSED, _DELTAS) for stored, name in parts.items()}
 _STORED_POST_NORMED = _STORED_PARTS | {name: stored for stored, name in _POST_NORMED.items()}
 _STORED_WHOLE = {name: stored for stored, name in _WHOLE.items()}
-_STORED = re.compile(r"blk\.(0|[1-9][0-9]{0,4})\.([a-z_]+)\.(weight|bias)", re.ASCII)
-_OURS = re.compile(r"model\.layers\.([0-9]+)\.([a-z_.]+)\.(weight|bias)", re.ASCII)
+_STORED_BARE = {name: stored for stored, name in _BARE.items()}
+_OF_BLOCK = re.compile(r"blk\.(0|[1-9][0-9]{0,4})\.(.+)", re.ASCII)
+_STORED = re.compile(r"([a-z0-9_]+)\.(weight|bias)", re.ASCII)
+_OF_LAYER = re.compile(r"model\.layers\.([0-9]+)\.(.+)", re.ASCII)
+_OURS = re.compile(r"([a-z0-9_.]+)\.(weight|bias)", re.ASCII)
 
 POST_NORM = "post_ffw_norm.weight"
 """How the name of a tensor ends that only such files have."""
@@ -65,24 +81,42 @@ LONGROPE_DIVISORS = ("rope_factors_long.weight", "rope_factors_short.weight")
 """The same for LongRoPE: in conversations beyond the original context, and within it."""
 
 
-def engine_name(stored: str, *, fused: bool = False, post_normed: bool = False) -> str:
+def engine_name(stored: str, *, fused: bool = False, post_normed: bool = False, deltas: bool = False) -> str:
     """What the engine calls the tensor `stored` of a file; a name that it does not know stays as it is.
 
     `fused`: in the file gate and up are one tensor. `post_normed`: it has norms behind
-    attention and MLP.
+    attention and MLP. `deltas`: it has layers of gated delta nets.
     """
-    match = _STORED.fullmatch(stored)
-    parts = {**_PARTS, **(_FUSED if fused else {}), **(_POST_NORMED if post_normed else {})}
-    if match and match[2] in parts:
-        name = f"model.layers.{match[1]}.{parts[match[2]]}"
-        return name if name.endswith(_SCALAR) else f"{name}.{match[3]}"
-    return _WHOLE.get(stored, stored)
+    block = _OF_BLOCK.fullmatch(stored)
+    if block is None:
+        return _WHOLE.get(stored, stored)
+    prefix = f"model.layers.{block[1]}."
+    if block[2] in _BARE:
+        return prefix + _BARE[block[2]]
+    parts = {
+        **_PARTS,
+        **(_FUSED if fused else {}),
+        **(_POST_NORMED if post_normed else {}),
+        **(_DELTAS if deltas else {}),
+    }
+    match = _STORED.fullmatch(block[2])
+    return f"{prefix}{parts[match[1]]}.{match[2]}" if match and match[1] in parts else stored
 
 
 def stored_name(name: str, *, post_normed: bool = False) -> str:
     """What a file calls the engine's weight `name`; see `engine_name`."""
-    match = _OURS.fullmatch(f"{name}.weight" if name.endswith(_SCALAR) else name)
+    layer = _OF_LAYER.fullmatch(name)
+    if layer is None:
+        return _STORED_WHOLE.get(name, name)
+    prefix = f"blk.{layer[1]}."
+    if layer[2] in _STORED_BARE:
+        return prefix + _STORED_BARE[layer[2]]
     parts = _STORED_POST_NORMED if post_normed else _STORED_PARTS
-    if match and match[2] in parts:
-        return f"blk.{match[1]}.{parts[match[2]]}.{match[3]}"
-    return _STORED_WHOLE.get(name, name)
+    match = _OURS.fullmatch(layer[2])
+    return f"{prefix}{parts[match[1]]}.{match[2]}" if match and match[1] in parts else name
+
+
+def block_of(stored: str) -> int | None:
+    """Of which block a tensor is; None: of none."""
+    block = _OF_BLOCK.fullmatch(stored)
+    return None if block is None else int(block[1])

@@ -43,6 +43,16 @@ _LLAMA3 = PreTokenizer(
     adds_bos=True,
 )
 _QWEN2_STEPS = (_split(rf"{_ENDINGS}|{_WORDS}|\p{{N}}|{_REST}"), _bytes(cuts_words=False))
+_QWEN35 = PreTokenizer(
+    (
+        _split(
+            rf"{_ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+|\p{{N}}| ?[^\s\p{{L}}\p{{M}}\p{{N}}]+[\r\n]*"
+            r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        _bytes(cuts_words=False),
+    ),
+    composes=True,
+)
 _SEED = PreTokenizer(
     (
         _split(rf"{_ENDINGS}|{_WORDS}|\p{{N}}| ?[^\s\p{{L}}\p{{N}}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+"),
@@ -107,6 +117,7 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "hunyuan-dense": _HUNYUAN,
     "gpt-4o": _GPT4O,
     "qwen2": PreTokenizer(_QWEN2_STEPS, composes=True),
+    "qwen35": _QWEN35,
     "deepseek-r1-qwen": PreTokenizer(_QWEN2_STEPS),
     "seed-coder": _SEED,
     "smollm": _SMOLLM,

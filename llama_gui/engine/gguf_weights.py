@@ -20,7 +20,7 @@ from llama_gui.engine.file_rows import FileRows, fill
 from llama_gui.engine.gguf_blocks import FACTORS, KINDS, MXFP4_EXPONENTS, block_shape, numbers_of
 from llama_gui.engine.gguf_file import GgufFile, StoredTensor
 from llama_gui.engine.gguf_grids import GRID_KINDS, points_of
-from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, POST_NORM, ROPE_DIVISORS, engine_name, stored_name
+from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, POST_NORM, ROPE_DIVISORS, block_of, engine_name, stored_name
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
 from llama_gui.engine.weight_rows import PairedRows, WeightRows
@@ -28,6 +28,9 @@ from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
 _WITHOUT_GATE = ("arcee",)
 """Of others that have no weight for it by itself, it is in one with that for up."""
+
+GUESSING_BLOCKS = "nextn_predict_layers"
+"""How many of the last blocks guess further tokens; they are left aside."""
 
 _PIECE = 2**20
 """Numbers that are dequantised at once: whole blocks, and few enough for the processor's cache."""
@@ -197,13 +200,24 @@ def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
     architecture = files[0].metadata.get("general.architecture")
     has_gate = not (isinstance(architecture, str) and architecture in _WITHOUT_GATE)
     fused = has_gate and "ffn_up.weight" in ends and "ffn_gate.weight" not in ends
-    post_normed = POST_NORM in ends
+    post_normed, deltas = POST_NORM in ends, "ssm_conv1d.weight" in ends
+    layers = _layers_of(files[0])
     for file in files:
         for stored, tensor in file.tensors.items():
-            other = tensors.setdefault(engine_name(stored, fused=fused, post_normed=post_normed), tensor)
+            if layers is not None and (block_of(stored) or 0) >= layers:
+                continue
+            name = engine_name(stored, fused=fused, post_normed=post_normed, deltas=deltas)
+            other = tensors.setdefault(name, tensor)
             if other is not tensor:
                 raise BrokenModelError(f"{file.path} and {other.file.name} both hold {brief(other.name)}. {AGAIN}")
     return tensors
+
+
+def _layers_of(file: GgufFile) -> int | None:
+    """How many layers are run, where the last ones only guess further tokens (MTP); None: all are."""
+    architecture = file.metadata.get("general.architecture")
+    blocks, guessing = (file.metadata.get(f"{architecture}.{key}") for key in ("block_count", GUESSING_BLOCKS))
+    return blocks - guessing if isinstance(blocks, int) and isinstance(guessing, int) and guessing else None
 
 
 def read_numbers(tensor: StoredTensor) -> list[float]:

@@ -112,6 +112,7 @@ def compare_families(python: str) -> None:
         "phi3": {"sliding_window": 500},
         "qwen2": {"use_sliding_window": False},
         "exaone4": {"sliding_window": None, "layer_types": 5 * ["full_attention"]},
+        "qwen3.5": {"linear_value_head_dim": 16},  # it knows heads that are as wide for values as for keys
         # Of Gemma 4 it knows E2B and E4B: those that borrow do it of the last two that do not.
         "gemma4": {
             "vocab_size_per_layer_input": gemma4_tokenizer().get_vocab_size(),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers.convert_slow_tokenizer import generate_merges
 from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
+from transformers.models.qwen3_5.tokenization_qwen3_5 import PRETOKENIZE_REGEX
 
 from llama_gui.engine.detokenizer import byte_alphabet
 from llama_gui.engine.gguf_pre import PRE_TOKENIZERS
@@ -94,6 +95,7 @@ def smollm() -> Any:
 MADE: dict[str, Callable[[], Any]] = {
     "llama-bpe": lambda: byte_level(split(GGUF_PRE_TOKENIZER_SPLITS["llama-bpe"]), ignore_merges=True),
     "qwen2": lambda: byte_level(split(GGUF_PRE_TOKENIZER_SPLITS["qwen2"]), nfc=True, bos=False),
+    "qwen35": lambda: byte_level(split(PRETOKENIZE_REGEX), nfc=True, bos=False),
     "deepseek-r1-qwen": lambda: byte_level(split(GGUF_PRE_TOKENIZER_SPLITS["qwen2"])),
     "tekken": lambda: byte_level(split(GGUF_PRE_TOKENIZER_SPLITS["tekken"]), ignore_merges=True),
     "gpt-4o": lambda: byte_level(split(GGUF_PRE_TOKENIZER_SPLITS["gpt-4o"]), bos=False),

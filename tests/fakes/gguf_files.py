@@ -48,7 +48,12 @@ ARCHITECTURES = {
     "SeedOssForCausalLM": "seed_oss",
     "Exaone4ForCausalLM": "exaone4",
     "Ernie4_5ForCausalLM": "ernie4_5",
+    "Qwen3_5ForCausalLM": "qwen35",
+    "Qwen3_5ForConditionalGeneration": "qwen35",
+    "Qwen3_5MoeForCausalLM": "qwen35moe",
+    "Qwen3_5MoeForConditionalGeneration": "qwen35moe",
 }
+HYBRID = ("qwen35", "qwen35moe")
 PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "minicpm", "arcee")
 _SPREADS = {
     "Q2_K": 1.9 * 7.5,
@@ -94,7 +99,9 @@ def write_gguf(
     generator = np.random.default_rng(seed)
 
     def kind_of(name: str) -> str:
-        if "ffn_gate_inp" in name or name.endswith(".bias"):  # stays as it is in files of all kinds
+        if any(part in name for part in ("ffn_gate_inp", "ssm_conv1d")) or name.endswith(
+            ".bias"
+        ):  # stays as it is in files of all kinds
             return "F32"
         return next((other for word, other in (others or {}).items() if word in name), kind)
 
@@ -154,7 +161,7 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         "context_length": config["max_position_embeddings"],
         "embedding_length": config["hidden_size"],
         "block_count": config["num_hidden_layers"],
-        "feed_forward_length": config.get("shared_intermediate_size", config["intermediate_size"]),
+        "feed_forward_length": config.get("shared_intermediate_size", config.get("intermediate_size", 512)),
         "attention.head_count": heads,
         "attention.head_count_kv": config.get("num_key_value_heads", heads),
         "attention.layer_norm_rms_epsilon": float(config["rms_norm_eps"]),
@@ -205,7 +212,7 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values |= {"expert_count": experts, "expert_used_count": config["num_experts_per_tok"]}
     if "moe_intermediate_size" in config:
         values["expert_feed_forward_length"] = config["moe_intermediate_size"]
-    if arch == "qwen2moe":
+    if arch in ("qwen2moe", "qwen35moe"):
         values["expert_shared_feed_forward_length"] = config["shared_expert_intermediate_size"]
     if arch == "ernie4_5-moe":
         values |= {
@@ -215,6 +222,17 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
             "leading_dense_block_count": config["moe_layer_start_index"],
             "expert_shared_count": config["moe_num_shared_experts"],
             "expert_shared_feed_forward_length": config["moe_intermediate_size"] * config["moe_num_shared_experts"],
+        }
+    if arch in HYBRID:
+        values |= {
+            "ssm.conv_kernel": config["linear_conv_kernel_dim"],
+            "ssm.state_size": config["linear_key_head_dim"],
+            "ssm.group_count": config["linear_num_key_heads"],
+            "ssm.time_step_rank": config["linear_num_value_heads"],
+            "ssm.inner_size": config["linear_value_head_dim"] * config["linear_num_value_heads"],
+            "full_attention_interval": config["full_attention_interval"],
+            "rope.dimension_count": int(head_dim * rope["partial_rotary_factor"]),
+            "rope.dimension_sections": [*rope["mrope_section"], 0],
         }
     if arch == "gpt-oss":
         values["expert_feed_forward_length"] = config["intermediate_size"]
@@ -317,13 +335,15 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
     heads, kv_heads = config["num_attention_heads"], config.get("num_key_value_heads", config["num_attention_heads"])
     stored: dict[str, torch.Tensor] = {}
     for file in sorted(folder.glob("*.safetensors")):
-        for name, weight in _stacked(load_file(file)).items():
+        for name, weight in _stacked(load_file(file), arch).items():
             if arch in PAIRED and ".q_proj." in name:
                 weight = _paired(weight, heads)
             if arch in PAIRED and ".k_proj." in name:
                 weight = _paired(weight, kv_heads)
             if arch in ("gemma2", "gemma3") and name.endswith("norm.weight"):
                 weight = weight + 1
+            if arch in HYBRID:
+                name, weight = _of_qwen35(name, weight, config)
             target = names.get_name(_full(name), try_suffixes=(".weight", ".bias"))
             assert target is not None, name
             stored[target] = weight
@@ -342,7 +362,29 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
     return stored
 
 
-def _stacked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def _of_qwen35(name: str, weight: torch.Tensor, config: Mapping[str, Any]) -> tuple[str, torch.Tensor]:
+    """Its converter has the values that a key serves in turn, counts norms from 0, and keeps no logarithm."""
+    if name.endswith("norm.weight") and "linear_attn" not in name:
+        return name, weight + 1
+    if name.endswith("A_log"):
+        weight = -weight.exp()
+    width, keys, values = (config[f"linear_{part}"] for part in ("value_head_dim", "num_key_heads", "num_value_heads"))
+    rows = torch.arange(values * width).view(keys, values // keys, width).transpose(0, 1).flatten()
+    heads = torch.arange(values).view(keys, values // keys).t().flatten()
+    if ".out_proj." in name:
+        return name, weight[:, rows].contiguous()
+    if ".conv1d." in name or ".in_proj_qkv." in name:
+        weight = weight.squeeze(1) if ".conv1d." in name else weight
+        before = len(weight) - len(rows)
+        return name, torch.cat((weight[:before], weight[before:][rows]))
+    if ".in_proj_z." in name:
+        return name, weight[rows]
+    if any(part in name for part in ("in_proj_a", "in_proj_b", "A_log", "dt_bias")):
+        return name.replace("dt_bias", "dt_proj.bias"), weight[heads]
+    return name, weight
+
+
+def _stacked(weights: dict[str, torch.Tensor], arch: str) -> dict[str, torch.Tensor]:
     """With the experts of a layer in one tensor, and Granite's gate apart from up, by names that the package knows."""
     whole: dict[str, torch.Tensor] = {}
     stacks: dict[str, dict[int, torch.Tensor]] = {}
@@ -358,6 +400,11 @@ def _stacked(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
             before = name.removesuffix("block_sparse_moe.input_linear.weight")
             for part, half in zip(("gate", "up"), weight.chunk(2, 1), strict=True):
                 whole[f"{before}mlp.experts.{part}_proj.weight"] = half.contiguous()
+        elif arch == "qwen35moe" and name.endswith(".mlp.experts.gate_up_proj"):
+            for part, half in zip(("gate", "up"), weight.chunk(2, 1), strict=True):
+                whole[name.replace("gate_up_proj", f"{part}_proj.weight")] = half.contiguous()
+        elif arch == "qwen35moe" and name.endswith(".mlp.experts.down_proj"):
+            whole[f"{name}.weight"] = weight
         elif match := _IN_TURN.fullmatch(name):
             whole |= _apart(match[1], match[2], match[3], weight)
         elif name.endswith("e_score_correction_bias"):
