@@ -1,9 +1,9 @@
-"""Tiny random models that read images, in the layouts of Qwen2-VL, Qwen2.5-VL and Qwen3-VL."""
+"""Tiny random models that read images, in the layouts of Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3.5."""
 
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import gguf
 import numpy as np
@@ -14,9 +14,13 @@ from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_shapes
 from llama_gui.engine.vision.qwen_config import QwenKind
 from tests.fakes.gguf_files import write_gguf, write_parts
-from tests.fakes.tiny_llama import write_random_weights, write_tiny_llama
+from tests.fakes.tiny_llama import Shape, write_random_weights, write_tiny_llama
 from tests.fakes.tiny_pixtral import vision_weight
 from tests.fakes.tiny_tokenizers import magistral_tokenizer, write_tokenizer
+
+Kind = QwenKind | Literal["qwen3.5"]
+"""Qwen3.5 reads images as Qwen3-VL does, but for what that puts into later layers."""
+KINDS: tuple[Kind, ...] = (*get_args(QwenKind), "qwen3.5")
 
 IMAGE = "<|image_pad|>"
 SPECIALS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", IMAGE, "<|video_pad|>")
@@ -33,7 +37,7 @@ TEMPLATE = """\
 _NETWORK: dict[str, Any] = {
     "depth": 3, "num_heads": 2, "in_channels": 3, "spatial_merge_size": 2, "temporal_patch_size": 2, "patch_size": 7,
 }  # fmt: skip
-VISION: dict[QwenKind, dict[str, Any]] = {
+VISION: dict[Kind, dict[str, Any]] = {
     "qwen2": {"embed_dim": 32, "hidden_size": 64, "mlp_ratio": 2, "hidden_act": "quick_gelu"},
     "qwen2.5": {
         "hidden_size": 32, "out_hidden_size": 64, "intermediate_size": 44, "hidden_act": "silu", "window_size": 28,
@@ -43,13 +47,19 @@ VISION: dict[QwenKind, dict[str, Any]] = {
         "hidden_size": 32, "out_hidden_size": 64, "intermediate_size": 48, "hidden_act": "gelu_pytorch_tanh",
         "num_position_embeddings": 36, "deepstack_visual_indexes": [0, 2],
     },
+    "qwen3.5": {
+        "hidden_size": 32, "out_hidden_size": 64, "intermediate_size": 48, "hidden_act": "gelu_pytorch_tanh",
+        "num_position_embeddings": 36,
+    },
 }  # fmt: skip
-_NAMES: dict[QwenKind, tuple[str, str]] = {
+_NAMES: dict[Kind, tuple[str, str]] = {
     "qwen2": ("qwen2_vl", "Qwen2VL"),
     "qwen2.5": ("qwen2_5_vl", "Qwen2_5_VL"),
     "qwen3": ("qwen3_vl", "Qwen3VL"),
+    "qwen3.5": ("qwen3_5", "Qwen3_5"),
 }
-_SECTIONS: dict[QwenKind, dict[str, Any]] = {
+_TEXTS: dict[Kind, Shape] = {"qwen2": "qwen2", "qwen2.5": "qwen2", "qwen3": "qwen3", "qwen3.5": "qwen3.5"}
+_SECTIONS: dict[Kind, dict[str, Any]] = {
     "qwen2": {"type": "mrope", "mrope_section": [2, 3, 3]},
     "qwen2.5": {"type": "mrope", "mrope_section": [2, 3, 3]},
     "qwen3": {"rope_type": "default", "mrope_section": [6, 3, 3], "mrope_interleaved": True},
@@ -57,7 +67,7 @@ _SECTIONS: dict[QwenKind, dict[str, Any]] = {
 
 
 def write_tiny_qwen_vl(
-    folder: Path, kind: QwenKind = "qwen3", *, seed: int = 0, is_flat: bool = False, layers: int = 4, **vision: Any
+    folder: Path, kind: Kind = "qwen3", *, seed: int = 0, is_flat: bool = False, layers: int = 4, **vision: Any
 ) -> Path:
     """A model in `folder`. Of an image each 14 x 14 pixels become a row, from 4 to 64 in all.
 
@@ -66,7 +76,7 @@ def write_tiny_qwen_vl(
     """
     tokenizer = magistral_tokenizer(SPECIALS)
     window = {"use_sliding_window": False, "sliding_window": None, "num_hidden_layers": layers}
-    write_tiny_llama(folder, "qwen3" if kind == "qwen3" else "qwen2", seed=seed, tie_word_embeddings=False, **window)
+    write_tiny_llama(folder, _TEXTS[kind], seed=seed, tie_word_embeddings=False, **window)
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).unlink()
     write_tokenizer(folder, tokenizer, bos="<|endoftext|>", eos="<|im_end|>", chat_template=TEMPLATE)
@@ -75,7 +85,9 @@ def write_tiny_qwen_vl(
     (folder / "config.json").write_text(json.dumps(inner), encoding="utf-8")
     write_random_weights(folder, seed=seed, zero_rows=[*range(len(SPECIALS))])
     outer, architecture = _NAMES[kind]
-    inner |= {"model_type": f"{outer}_text", "rope_scaling": _SECTIONS[kind]}
+    inner |= {"model_type": f"{outer}_text"}
+    if kind in _SECTIONS:
+        inner["rope_scaling"] = _SECTIONS[kind]
     del inner["architectures"]
     values = {
         "architectures": [f"{architecture}ForConditionalGeneration"], "model_type": outer,
@@ -89,7 +101,7 @@ def write_tiny_qwen_vl(
     halves = {"image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}
     processor = {
         "image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711],
-        **(halves if kind == "qwen3" else {}),
+        **(halves if kind in ("qwen3", "qwen3.5") else {}),
         "image_processor_type": "Qwen2VLImageProcessor", "patch_size": patch, "temporal_patch_size": 2, "merge_size": 2,
         "size": {"shortest_edge": 4 * (2 * patch) ** 2, "longest_edge": 64 * (2 * patch) ** 2},
     }  # fmt: skip
@@ -123,10 +135,9 @@ def qwen_as_gguf(folder: Path, to: Path, *, is_mixture: bool = False, **fields: 
     shutil.copytree(folder, text)
     values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     inner = {**values["text_config"], "architectures": values["architectures"]}
-    sections, arch = (
-        inner.pop("rope_scaling")["mrope_section"],
-        "qwen3vl" if "qwen3" in values["model_type"] else "qwen2vl",
-    )
+    arch = {"qwen3_vl": "qwen3vl", "qwen3_5": "qwen35"}.get(values["model_type"], "qwen2vl")
+    rope = inner["rope_parameters"] if arch == "qwen35" else inner.pop("rope_scaling")
+    sections = rope["mrope_section"]
     (text / "config.json").write_text(json.dumps(inner), encoding="utf-8")
     weights = load_file(folder / "model.safetensors")
     seeing = {n.removeprefix("model."): w for n, w in weights.items() if n.startswith("model.visual.")}
@@ -152,6 +163,7 @@ def qwen_as_gguf(folder: Path, to: Path, *, is_mixture: bool = False, **fields: 
 
 def _write_mmproj(path: Path, values: dict[str, Any], weights: dict[str, torch.Tensor], fields: dict[str, Any]) -> None:
     vision, kind = values["vision_config"], values["model_type"].removesuffix("_vl").replace("_", ".")
+    kind = "qwen3" if kind == "qwen3.5" else kind
     tensors: dict[str, tuple[np.ndarray, str]] = {}
     for name, weight in weights.items():
         for stored, part in _in_file(name, weight, vision):
@@ -177,7 +189,7 @@ def _write_mmproj(path: Path, values: dict[str, Any], weights: dict[str, torch.T
     if kind == "qwen2.5":
         metadata |= {"clip.vision.n_wa_pattern": 2, "clip.vision.window_size": 28, "clip.use_silu": True}
     if kind == "qwen3":
-        deep = vision["deepstack_visual_indexes"]
+        deep = vision.get("deepstack_visual_indexes", [])
         metadata["clip.vision.is_deepstack_layers"] = [layer in deep for layer in range(vision["depth"])]
     metadata = {key: value for key, value in (metadata | fields).items() if value is not None}
     write_parts(path, "clip", metadata, tensors)
@@ -188,7 +200,7 @@ def _in_file(name: str, weight: torch.Tensor, vision: dict[str, Any]) -> list[tu
     outer, _, end = name.rpartition(".")
     if outer == "visual.patch_embed.proj" and end == "weight":
         return [("v.patch_embd.weight", weight[:, :, 0]), ("v.patch_embd.weight.1", weight[:, :, 1])]
-    if outer.endswith("attn.qkv") and "deepstack_visual_indexes" not in vision:
+    if outer.endswith("attn.qkv") and "num_position_embeddings" not in vision:
         layer = outer.split(".")[2]
         return [(f"v.blk.{layer}.attn_{n}.{end}", part) for n, part in zip("qkv", weight.chunk(3), strict=True)]
     if "deepstack" in outer:

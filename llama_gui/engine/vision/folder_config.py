@@ -18,7 +18,15 @@ _MEAN, _DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258
 _HALVES = (0.5, 0.5, 0.5)
 
 
-_QWEN_KINDS: dict[str, QwenKind] = {"qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2.5", "qwen3_vl": "qwen3"}
+_QWEN_KINDS: dict[str, QwenKind] = {
+    "qwen2_vl": "qwen2",
+    "qwen2_5_vl": "qwen2.5",
+    "qwen3_vl": "qwen3",
+    "qwen3_5": "qwen3",
+    "qwen3_5_moe": "qwen3",
+}
+_SHALLOW = ("qwen3_5", "qwen3_5_moe")
+"""Those whose text networks get nothing of an image but its rows."""
 _QWEN_ACTIVATIONS: dict[QwenKind, str] = {"qwen2": "quick_gelu", "qwen2.5": "silu", "qwen3": "gelu_pytorch_tanh"}
 
 
@@ -132,7 +140,7 @@ def _qwen(kind: QwenKind, outer: Fields, vision: Fields, text: Fields, processor
     least = processor.integer("min_pixels", _size(processor, "shortest_edge", 56 * 56))
     most = processor.integer("max_pixels", _size(processor, "longest_edge", 28 * 28 * 1280))
     _refuse(vision, "hidden_act", (_QWEN_ACTIVATIONS[kind],))
-    is_three = kind == "qwen3"
+    is_three, is_shallow = kind == "qwen3", outer.values.get("model_type") in _SHALLOW
     return QwenVisionConfig(
         kind=kind,
         hidden_size=hidden,
@@ -147,11 +155,11 @@ def _qwen(kind: QwenKind, outer: Fields, vision: Fields, text: Fields, processor
         most_pixels=most,
         mean=_colours(processor, "image_mean", _HALVES if is_three else _MEAN),
         deviation=_colours(processor, "image_std", _HALVES if is_three else _DEVIATION),
-        image_token_id=_token(outer, "image_token", 151_655),
+        image_token_id=_token(outer, "image_token", 248_056 if is_shallow else 151_655),
         window=vision.integer("window_size", 112) if kind == "qwen2.5" else 0,
         whole_layers=vision.integers("fullatt_block_indexes", (7, 15, 23, 31)) if kind == "qwen2.5" else (),
         places_per_side=math.isqrt(vision.integer("num_position_embeddings", 2304)) if is_three else 0,
-        deep_layers=vision.integers("deepstack_visual_indexes", (8, 16, 24)) if is_three else (),
+        deep_layers=vision.integers("deepstack_visual_indexes", (8, 16, 24)) if is_three and not is_shallow else (),
     ).checked(vision)
 
 

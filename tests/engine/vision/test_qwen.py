@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import torch
@@ -15,13 +15,11 @@ from llama_gui.engine.config import load_config
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.pixels import ImagePreparer, PreparedImage
 from llama_gui.engine.vision.placing import ImageSpan, grid_positions
-from llama_gui.engine.vision.qwen_config import QwenKind
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelError
 from tests.fakes.tiny_pixtral import picture
-from tests.fakes.tiny_qwen_vl import qwen_as_gguf, write_tiny_qwen_vl
+from tests.fakes.tiny_qwen_vl import KINDS, Kind, qwen_as_gguf, write_tiny_qwen_vl
 
 IMAGES = [picture(100, 60, 1), picture(300, 200, 2, "JPEG"), picture(14, 90, 3, "WEBP"), picture(113, 111, 4, "BMP")]
-KINDS = get_args(QwenKind)
 
 
 @pytest.fixture
@@ -52,7 +50,7 @@ def test_pixels(tmp_path: Path, image: Image):
 
 
 @pytest.mark.parametrize(("kind", "is_flat"), [*((kind, False) for kind in KINDS), ("qwen2.5", True)])
-def test_answers(tmp_path: Path, load: Any, kind: QwenKind, is_flat: bool):
+def test_answers(tmp_path: Path, load: Any, kind: Kind, is_flat: bool):
     from transformers import AutoModelForImageTextToText
 
     folder = write_tiny_qwen_vl(tmp_path / "model", kind, is_flat=is_flat)
@@ -148,7 +146,7 @@ def test_sizes(tmp_path: Path, size: tuple[int, int], least: int, most: int):
         ("qwen2", {"temporal_patch_size": 1}, "temporal_patch_size is 1"),
     ],
 )
-def test_what_cannot_be_is_refused(tmp_path: Path, kind: QwenKind, fields: dict[str, Any], message: str):
+def test_what_cannot_be_is_refused(tmp_path: Path, kind: Kind, fields: dict[str, Any], message: str):
     folder = write_tiny_qwen_vl(tmp_path / "model", kind)
     file = folder / "config.json"
     values = json.loads(file.read_text(encoding="utf-8"))
@@ -170,7 +168,7 @@ def test_sections_that_are_no_head_are_refused(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_gguf_file_is_the_folders_model(tmp_path: Path, load: Any, kind: QwenKind):
+def test_a_gguf_file_is_the_folders_model(tmp_path: Path, load: Any, kind: Kind):
     folder = write_tiny_qwen_vl(tmp_path / "folder", kind)
     engine, whole = load(folder=qwen_as_gguf(folder, tmp_path / "gguf")), load(folder=folder)
     assert engine.info.reads_images
