@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from llama_gui.errors import UserError
+from llama_gui.library.delta_shape import DeltaShape
 from llama_gui.library.model_shape import ModelShape
 
-_OBJECTS = ("shape", "gguf")
+_OBJECTS = ("shape", "gguf", "gemma4", "delta")
 
 
 class CatalogError(UserError):
@@ -86,11 +87,19 @@ def _entry(item: object, complaint: str) -> CatalogEntry:
     if not isinstance(file, dict | None):
         raise CatalogError(f"{complaint} needs an object as gguf, not {file!r}.")
     gguf = CatalogFile(**_checked(file, CatalogFile, complaint)) if file is not None else None
-    entry = CatalogEntry(**values, shape=ModelShape(**_checked(shape, ModelShape, complaint)), gguf=gguf)
+    entry = CatalogEntry(**values, shape=_shape(shape, complaint), gguf=gguf)
     for repo in (entry.repo, *([gguf.repo] if gguf else [])):
         if repo.count("/") != 1:
             raise CatalogError(f"{complaint} needs a repo in the form owner/name, not {repo!r}.")
     return entry
+
+
+def _shape(item: Mapping[str, Any], complaint: str) -> ModelShape:
+    delta = item.get("delta")
+    if not isinstance(delta, dict | None):
+        raise CatalogError(f"{complaint} needs an object as delta, not {delta!r}.")
+    made = None if delta is None else DeltaShape(**_checked(delta, DeltaShape, complaint))
+    return ModelShape(**_checked(item, ModelShape, complaint), delta=made)
 
 
 def _checked(item: Mapping[str, Any], kind: type, complaint: str) -> dict[str, Any]:

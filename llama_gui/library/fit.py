@@ -134,6 +134,10 @@ class Fit:
     device: Device = "cpu"
 
 
+_STATES = 2
+"""Of each chat: that behind its last token, and that of the next step."""
+
+
 def counted_tokens(context: int) -> int:
     """Tokens of one chat that the verdict on a model counts with; `context`: what it reads at most, 0 if unknown."""
     return min(context, COUNTED_TOKENS) if context > 0 else COUNTED_TOKENS
@@ -160,7 +164,7 @@ def estimate(
             return on_card
     weights = weight_bytes(shape, dtype, machine)
     token_bytes = kept_bytes(shape, dtype, machine, cache_dtype)
-    cache = cache_bytes(context, token_bytes) * chats
+    cache = (cache_bytes(context, token_bytes) + _STATES * shape.state_bytes) * chats
     needed = max(weights + cache, _loading_bytes(shape, dtype, machine, weights)) + _RUNTIME.get(
         dtype, _RUNTIME["bfloat16"]
     )
@@ -377,7 +381,7 @@ def _speed(shape: ModelShape, dtype: str, machine: Machine, context: int, token_
     read = _linear_bytes(shape, shape.read_matrices, dtype, machine)
     seconds = read / (machine.bandwidth * efficiency) + layer_s * shape.layers
     cache = cache_bytes(context, token_bytes)
-    return 1 / (seconds + cache / 2 / machine.bandwidth)
+    return 1 / (seconds + (cache / 2 + _STATES * shape.state_bytes) / machine.bandwidth)
 
 
 def _pace(dtype: str, machine: Machine) -> tuple[float, float]:

@@ -66,6 +66,10 @@ ARCHITECTURES = frozenset(
         "Qwen2VLForConditionalGeneration",
         "Qwen2_5_VLForConditionalGeneration",
         "Qwen3VLForConditionalGeneration",
+        "Qwen3_5ForCausalLM",
+        "Qwen3_5ForConditionalGeneration",
+        "Qwen3_5MoeForCausalLM",
+        "Qwen3_5MoeForConditionalGeneration",
         "Idefics3ForConditionalGeneration",
         "SmolVLMForConditionalGeneration",
         "GptOssForCausalLM",
@@ -98,6 +102,10 @@ MODEL_TYPES = frozenset(
         "qwen2_vl",
         "qwen2_5_vl",
         "qwen3_vl",
+        "qwen3_5",
+        "qwen3_5_text",
+        "qwen3_5_moe",
+        "qwen3_5_moe_text",
         "idefics3",
         "smolvlm",
         "olmo2",
@@ -116,7 +124,19 @@ MODEL_TYPES = frozenset(
 )
 
 _GGUF_TYPES = frozenset(
-    {"qwen2vl", "qwen3vl", "qwen3vlmoe", "qwen3moe", "gpt-oss", "chatglm", "hunyuan-dense", "qwen2moe", "ernie4_5-moe"}
+    {
+        "qwen2vl",
+        "qwen3vl",
+        "qwen3vlmoe",
+        "qwen3moe",
+        "gpt-oss",
+        "chatglm",
+        "hunyuan-dense",
+        "qwen2moe",
+        "ernie4_5-moe",
+        "qwen35",
+        "qwen35moe",
+    }
 )
 """What GGUF files call those whose model type is another; the hub names either."""
 
@@ -140,7 +160,7 @@ _SEEING, _SEEING_FOLDERS = "image-text-to-text", "ForConditionalGeneration"
 """The task of models that read images, and what the architectures of those are called that we run."""
 _BLIND_FOLDERS = ("Gemma4ForConditionalGeneration",)
 """Of which only texts are read."""
-_SEEING_FILES = ("mistral3", "gemma3", "qwen2vl", "qwen3vl", "qwen3vlmoe")
+_SEEING_FILES = ("mistral3", "gemma3", "qwen2vl", "qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe")
 """What GGUF files are called that may have another one beside them for images."""
 _SEEING_LLAMAS = ("mistral-small-3", "smolvlm", "granite-docling")
 _WRITING_TASKS = frozenset({"", _WRITING, _SEEING, "any-to-any"})

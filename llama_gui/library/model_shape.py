@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from llama_gui.errors import BrokenModelError
+from llama_gui.library.delta_shape import QWEN35, QWEN35_MOE, DeltaShape
 from llama_gui.library.gemma4_shape import Gemma4Shape, with_defaults
 from llama_gui.library.quantisation import is_fp8
 from llama_gui.library.sight import vision_numbers
@@ -31,7 +32,8 @@ _OF_EFFECTIVE = 1.14e9
 _USUAL_CHOSEN = 8
 
 _GPT_OSS, _ERNIE = "gpt_oss", "ernie4_5_moe"
-_TEXT_KINDS = {"qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2", "qwen3_vl": "qwen3"}
+_TEXT_KINDS = {"qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2", "qwen3_vl": "qwen3", "qwen3_5_text": "qwen3_5",
+               "qwen3_5_moe_text": "qwen3_5_moe"}  # fmt: skip
 """Whose networks for text are those of others."""
 _WIDE_HEADS = ("qwen3", "seed_oss", "ernie4_5", "ministral3", "mistral3", "glm", "glm4")
 """Whose heads have 128 numbers, if config.json does not say."""
@@ -43,7 +45,9 @@ _SHARED, _SHARERS = "shared_expert_intermediate_size", "moe_num_shared_experts"
 _INNER = {"granitemoehybrid": "shared_intermediate_size"}
 """Where the width of the MLP stands, if that is not `intermediate_size`."""
 _PLAIN = "first_k_dense_replace"
-_MIXTURES = ("mixtral", "qwen2_moe", "qwen3_moe", "granitemoe", "olmoe", _GPT_OSS, _ERNIE)
+_MIXTURES = ("mixtral", "qwen2_moe", "qwen3_moe", "qwen3_5_moe", "granitemoe", "olmoe", _GPT_OSS, _ERNIE)
+_SUMS_UP = {"qwen3_5": QWEN35, "qwen3_5_moe": QWEN35_MOE}
+"""Those with gated delta nets, and what their config.json need not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ class ModelShape:
     besides; `plain_layers` of the layers have one of width `plain_inner` instead; `has_no_gate`: it consists of two
     matrices, and not of three. `is_gpt_oss`: everything but the vocabulary has a bias, and each head a sink;
     `is_packed`: its files hold the experts in MXFP4. `is_fp8`: they hold the matrices of layers in FP8. `vision`: how
-    many numbers the network for images has beside it, nearly. `gemma4`: what its layers have otherwise.
+    many numbers the network for images has beside it, nearly. `gemma4`, `delta`: what their layers have otherwise.
     """
 
     vocabulary: int
@@ -98,6 +102,7 @@ class ModelShape:
     has_no_gate: bool = False
     vision: int = 0
     gemma4: Gemma4Shape | None = None
+    delta: DeltaShape | None = None
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -118,13 +123,14 @@ class ModelShape:
             config = {**_GEMMA2, **config}
         elif isinstance(inner, dict):
             config = {**config, **inner}
+        config = {**_SUMS_UP.get(str(kind), {}), **config}
         heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
         default_head = 128 if kind in _WIDE_HEADS else hidden // heads
         default_kv_heads = {"qwen3_moe": 4, "ernie4_5": 2, "glm": 2, "glm4": 2, _ERNIE: 4}.get(str(kind), heads)
         if kind == _ERNIE:
             config = _with_names_of_qwen(config)
         experts = _experts(config) if kind in _MIXTURES else (1, 1)
-        shares = kind in ("qwen2_moe", _ERNIE)
+        shares = kind in ("qwen2_moe", "qwen3_5_moe", _ERNIE)
         inner = _INNER.get(str(kind), "moe_intermediate_size" if kind in _MIXTURES else "intermediate_size")
         is_gpt_oss, layers = kind == _GPT_OSS, _integer(config, "num_hidden_layers")
         plain_layers = min(_integer(config, _PLAIN), layers) if kind == _ERNIE and config.get(_PLAIN) else 0
@@ -146,7 +152,7 @@ class ModelShape:
             is_olmo=kind in ("olmo2", "olmo3", "olmoe"),
             is_packed=is_gpt_oss and bool(config.get("quantization_config")),
             shared=_integer(config, _SHARED) if shares and config.get(_SHARED) != 0 else 0,
-            has_shared_gate=kind == "qwen2_moe",
+            has_shared_gate=kind in ("qwen2_moe", "qwen3_5_moe"),
             has_correction=kind == _ERNIE,
             plain_layers=plain_layers,
             has_no_gate=kind == "arcee",
@@ -154,6 +160,7 @@ class ModelShape:
             is_fp8=in_fp8,
             vision=vision_numbers(whole),
             gemma4=Gemma4Shape.from_config(config, _integer) if is_gemma4 else None,
+            delta=DeltaShape.from_config(config, _integer) if kind in _SUMS_UP else None,
         )
 
     @classmethod
@@ -196,8 +203,13 @@ class ModelShape:
             sizes = self.gemma4.linears(self.layers, self.hidden, self.inner, self.heads, self._window)
             return Counter({Matrix(*size): count for size, count in sizes.items()})
         found = Counter[Matrix]()
-        found[Matrix((self.heads + 2 * self.kv_heads) * self.head_dim, self.hidden, self.has_qkv_bias)] += self.layers
-        found[Matrix(self.hidden, self.heads * self.head_dim, self.is_gpt_oss)] += self.layers
+        if self.delta is not None:
+            sizes = self.delta.linears(self.layers, self.hidden, (self.heads, self.kv_heads, self.head_dim))
+            found += Counter({Matrix(*size): count for size, count in sizes.items()})
+        else:
+            qkv = (self.heads + 2 * self.kv_heads) * self.head_dim
+            found[Matrix(qkv, self.hidden, self.has_qkv_bias)] += self.layers
+            found[Matrix(self.hidden, self.heads * self.head_dim, self.is_gpt_oss)] += self.layers
         later = self.layers - self.plain_layers
         mlps = ((self.inner, later * experts), (self.shared, later), (self.plain_inner, self.plain_layers))
         for inner, count in mlps:
@@ -218,11 +230,12 @@ class ModelShape:
 
     @property
     def router_numbers(self) -> int:
-        """Numbers in all routers, which are float32 whatever the rest is."""
+        """Numbers in all routers, which are float32 whatever the rest is; and in what is like them."""
+        rates = 0 if self.delta is None else self.delta.rate_numbers(self.hidden)
         if self.experts == 1:
-            return 0
+            return rates
         in_layer = self.experts * (self.hidden + self.is_gpt_oss + self.has_correction)
-        return (self.layers - self.plain_layers) * (in_layer + self.hidden * self.has_shared_gate)
+        return rates + (self.layers - self.plain_layers) * (in_layer + self.hidden * self.has_shared_gate)
 
     @property
     def head(self) -> Matrix:
@@ -234,6 +247,8 @@ class ModelShape:
         """Numbers in all norms and sinks."""
         if self.gemma4 is not None:
             return self.gemma4.norms(self.layers, self.hidden, self._window) + self.hidden
+        if self.delta is not None:
+            return (2 * self.layers + 1) * self.hidden + self.delta.small_numbers(self.layers, self.head_dim)
         count = 4 if self.has_post_norms else 2
         normed = self.heads + self.kv_heads if self.is_olmo else 2 if self.has_head_norms else 0
         of_heads = normed * self.head_dim + (self.heads if self.is_gpt_oss else 0)
@@ -251,7 +266,13 @@ class ModelShape:
         """Numbers that the cache holds for each token."""
         if self.gemma4 is not None:
             return self.gemma4.kv_numbers(self.layers, self._window)
-        return 2 * self.layers * self.kv_heads * self.head_dim
+        keeping = self.layers if self.delta is None else self.layers - self.delta.layers
+        return 2 * keeping * self.kv_heads * self.head_dim
+
+    @property
+    def state_bytes(self) -> int:
+        """What each chat takes besides, however long it is."""
+        return 0 if self.delta is None else self.delta.state_bytes
 
     @property
     def matrices(self) -> Counter[Matrix]:

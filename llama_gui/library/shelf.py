@@ -34,7 +34,7 @@ GGUF_ARCHITECTURES = (
     "llama", "mistral3", "qwen2", "qwen3", "qwen2vl", "qwen3vl", "qwen3vlmoe", "smollm3", "granite", "qwen3moe",
     "granitemoe", "phi3", "gemma2", "gemma3", "gemma4",
     "gpt-oss", "olmo2", "olmoe", "seed_oss", "exaone4", "ernie4_5", "glm4", "chatglm", "hunyuan-dense",
-    "minicpm", "qwen2moe", "ernie4_5-moe", "arcee",
+    "minicpm", "qwen2moe", "ernie4_5-moe", "arcee", "qwen35", "qwen35moe",
 )  # fmt: skip
 """What the engine runs, by the names that GGUF has for it; a test keeps them together."""
 EMBEDDING_TYPES = ("qwen3", "qwen2", "mistral", "llama")

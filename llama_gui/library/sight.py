@@ -9,7 +9,7 @@ from llama_gui.library.gguf_check import gguf_fields
 from llama_gui.library.plan import IMAGE_READER
 
 _NETWORKS = frozenset({"pixtral", "siglip_vision_model"})
-_QWENS = frozenset({"qwen2_vl", "qwen2_5_vl", "qwen3_vl"})
+_QWENS = frozenset({"qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_5", "qwen3_5_moe"})
 _FAMILIES = frozenset({"idefics3", "smolvlm"}) | _QWENS
 _READERS = frozenset({"pixtral", "gemma3", "idefics3", "qwen2vl_merger", "qwen2.5vl_merger", "qwen3vl_merger"})
 """Of GGUF files that read images for others. A test keeps all three with the engine."""

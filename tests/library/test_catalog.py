@@ -97,13 +97,13 @@ WANTED = {
     "Qwen/Qwen3-Embedding-0.6B", "microsoft/Phi-4-mini-instruct", "google/gemma-3-1b-it", "google/gemma-3-4b-it",
     "HuggingFaceTB/SmolVLM-500M-Instruct",
     "Qwen/Qwen3-VL-2B-Instruct",
-    "Qwen/Qwen3-VL-4B-Instruct",
+    "Qwen/Qwen3-VL-4B-Instruct", "Qwen/Qwen3.5-0.8B", "Qwen/Qwen3.5-4B",
 }  # fmt: skip
 
 
 WITH_PICTURES = {
     "google/gemma-3-4b-it", "HuggingFaceTB/SmolVLM-500M-Instruct", "Qwen/Qwen3-VL-2B-Instruct",
-    "Qwen/Qwen3-VL-4B-Instruct",
+    "Qwen/Qwen3-VL-4B-Instruct", "Qwen/Qwen3.5-0.8B", "Qwen/Qwen3.5-4B",
 }  # fmt: skip
 """Whose folders hold more than the network that we run."""
 
@@ -135,6 +135,7 @@ def test_what_is_large_is_offered_in_fewer_bits_too():
     assert files.keys() == large - {"meta-llama/Meta-Llama-3-8B"} | {
         "google/gemma-3-1b-it",
         "Qwen/Qwen3-Embedding-0.6B",
+        "Qwen/Qwen3.5-0.8B",
     }
     for entry in entries:
         if file := entry.gguf:

@@ -30,6 +30,7 @@ WRITERS: dict[str, tuple[Any, Any]] = {
     "qwen2": (lambda folder: write_tiny_qwen_vl(folder, "qwen2"), qwen_as_gguf),
     "qwen2.5": (lambda folder: write_tiny_qwen_vl(folder, "qwen2.5"), qwen_as_gguf),
     "qwen3": (write_tiny_qwen_vl, qwen_as_gguf),
+    "qwen3.5": (lambda folder: write_tiny_qwen_vl(folder, "qwen3.5"), qwen_as_gguf),
     "idefics3": (lambda folder: write_tiny_smolvlm(folder, "idefics3"), smolvlm_as_gguf),
 }
 
