@@ -42,6 +42,10 @@ def _shape(
 
 _LLAMA3 = {"rms_norm_eps": 1e-5, "rope_theta": 500000.0, "max_position_embeddings": 131072}
 _GEMMA3 = {"architectures": ["Gemma3ForCausalLM"], "max_position_embeddings": 32768, "sliding_window": 512}
+_QWEN35 = {
+    "architectures": ["Qwen3_5ForCausalLM"], "head_dim": 256, "tie_word_embeddings": True, "rope_theta": 1e7,
+    "max_position_embeddings": 262144,
+}  # fmt: skip
 _CONFIGS: dict[str, dict[str, Any]] = {
     "llama-3.2-1b": _shape(16, 2048, 8192, 32, 8, 128256, tie_word_embeddings=True, **_LLAMA3),
     "qwen2.5-0.5b": _shape(
@@ -52,6 +56,8 @@ _CONFIGS: dict[str, dict[str, Any]] = {
     "llama-3.1-8b": _shape(32, 4096, 14336, 32, 8, 128256, **_LLAMA3),
     "gemma-3-270m": _shape(18, 640, 2048, 4, 1, 262144, **_GEMMA3),
     "gemma-3-1b": _shape(26, 1152, 6912, 4, 1, 262144, **_GEMMA3),
+    "qwen3.5-0.8b": _shape(24, 1024, 3584, 8, 2, 248320, linear_num_value_heads=16, **_QWEN35),
+    "qwen3.5-4b": _shape(32, 2560, 9216, 16, 4, 248320, linear_num_value_heads=32, **_QWEN35),
     "granite-3.1-1b-a400m": _shape(
         24, 1024, 512, 16, 8, 49152, architectures=["GraniteMoeForCausalLM"], num_local_experts=32,
         num_experts_per_tok=8, tie_word_embeddings=True, rope_theta=1.5e6, max_position_embeddings=131072,
@@ -146,7 +152,7 @@ class RandomWeights:
         if self._on_read is not None:
             self._on_read(tensor.numel())
         if name.endswith("norm.weight"):
-            return tensor.fill_(self._norm).to(device)
+            return tensor.fill_(1 if "linear_attn" in name else self._norm).to(device)
         start = (sum(name.encode()) + (part or 0)) * 7919 % _DRAWN
         flat, filled = tensor.view(-1), 0
         while filled < len(flat):

@@ -61,7 +61,8 @@ def transformers(options: argparse.Namespace) -> tuple[Decode, Prefill]:
     from tests.fakes.reference_cache import fresh_cache
 
     content = preset_config(options.preset)
-    kind = {"LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2"}[content["architectures"][0]]
+    kinds = {"LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2", "Qwen3_5ForCausalLM": "qwen3_5_text"}
+    kind = kinds[content["architectures"][0]]
     theirs = AutoConfig.for_model(kind, **content)
     dtype = getattr(torch, options.dtype)
     with torch.device("meta"):

@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,7 +31,9 @@ from torch import Tensor
 
 from llama_gui.engine import int8_linear, native_library
 from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.device import physical_cores, resolve_precision
+from llama_gui.engine.gguf_names import stored_name
 from llama_gui.engine.huge_pages import HugePages
 from llama_gui.engine.presets import PRESETS, RandomModel, RandomWeights, preset_config
 from llama_gui.engine.rounded_bytes import RoundedBytes
@@ -47,6 +50,7 @@ _GGUF_NAMES = {
 }  # fmt: skip
 _ARCHITECTURES = {
     "Qwen2ForCausalLM": "qwen2", "Qwen3MoeForCausalLM": "qwen3moe", "GraniteMoeForCausalLM": "granitemoe",
+    "Qwen3_5ForCausalLM": "qwen35",
 }  # fmt: skip
 
 
@@ -103,13 +107,15 @@ def write_gguf(preset: str, target: Path) -> None:
     writer.add_head_count_kv(config.num_key_value_heads)
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_rope_freq_base(config.rope.theta)
-    writer.add_rope_dimension_count(config.head_dim)
+    writer.add_rope_dimension_count(config.rotary_dim)
     writer.add_key_length(config.head_dim)
     writer.add_value_length(config.head_dim)
     if config.experts is not None:
         writer.add_expert_count(config.experts.count)
         writer.add_expert_used_count(config.experts.chosen)
         writer.add_expert_feed_forward_length(config.experts.inner)
+    if config.delta is not None:
+        _add_delta(writer, config.delta)
     if arch == "granitemoe":  # what they are does not change the speed
         writer.add_embedding_scale(1.0)
         writer.add_residual_scale(1.0)
@@ -119,7 +125,7 @@ def write_gguf(preset: str, target: Path) -> None:
     writer.add_tokenizer_model("none")
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_BF16)
     for name, tensor in _their_tensors(config, model.weights()):
-        if tensor.dim() == 1 or "ffn_gate_inp" in name:
+        if tensor.dim() == 1 or "ffn_gate_inp" in name or "conv1d" in name:
             writer.add_tensor(name, tensor.float().numpy())
         else:
             raw = tensor.view(torch.uint8).numpy()
@@ -131,12 +137,24 @@ def write_gguf(preset: str, target: Path) -> None:
     writer.close()
 
 
+def _add_delta(writer: Any, delta: DeltaConfig) -> None:
+    writer.add_ssm_conv_kernel(delta.taps)
+    writer.add_ssm_state_size(delta.key_dim)
+    writer.add_ssm_group_count(delta.key_heads)
+    writer.add_ssm_time_step_rank(delta.value_heads)
+    writer.add_ssm_inner_size(delta.value_width)
+    writer.add_full_attention_interval(4)
+    writer.add_rope_dimension_sections([11, 11, 10, 0])
+
+
 def _their_tensors(config: NetworkConfig, weights: RandomWeights) -> Iterator[tuple[str, Tensor]]:
     """Under their names, in bfloat16; of mixtures one for all experts of a layer."""
     experts, cpu = config.experts, torch.device("cpu")
     mixed = (".experts.", "mlp.gate.", "block_sparse_moe.") if experts is not None else ()
     for name in sorted(name for name in weights.names if not any(part in name for part in mixed)):
-        yield _gguf_name(name), weights.weight(name, torch.bfloat16, cpu)
+        stored = _gguf_name(name) if config.delta is None else _hybrid_name(name)
+        weight = weights.weight(name, torch.bfloat16, cpu)
+        yield stored, weight.flatten(1) if weight.dim() > 1 else weight
     for layer in range(config.num_hidden_layers if experts is not None else 0):
         assert experts is not None
         ours, theirs = f"model.layers.{layer}.", f"blk.{layer}.ffn_"
@@ -161,6 +179,11 @@ def _gguf_name(name: str) -> str:
     layer, _, rest = name.removeprefix("model.layers.").partition(".")
     part, _, kind = rest.rpartition(".")
     return f"blk.{layer}.{_GGUF_NAMES[part]}.{kind}"
+
+
+def _hybrid_name(name: str) -> str:
+    """Of networks with gated delta nets. That A_log is stored as something else does not change the speed."""
+    return stored_name(name.replace("A_log", "slopes")).replace("ffn_norm", "post_attention_norm")
 
 
 def has_llama_cpp(python: str) -> bool:

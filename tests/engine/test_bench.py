@@ -81,7 +81,11 @@ def test_random_weights_are_the_same_each_time():
 
 @pytest.mark.parametrize(
     ("name", "millions"),
-    list(zip(PRESETS, (1235.8, 494.0, 1100.0, 8030.3, 268.1, 999.9, 1334.6, 30532.1, 20914.8), strict=True)),
+    list(
+        zip(
+            PRESETS, (1235.8, 494.0, 1100.0, 8030.3, 268.1, 999.9, 752.4, 4205.8, 1334.6, 30532.1, 20914.8), strict=True
+        )
+    ),
 )
 def test_presets_have_the_parameters_of_their_models(name, millions):
     shapes = weight_shapes(RandomModel(name, preset_config(name), STARTER).config)
