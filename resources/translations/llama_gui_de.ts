@@ -500,6 +500,14 @@
         <translation>Liest Bilder, und Texte darin, in vielen Sprachen; für die meisten Rechner.</translation>
     </message>
     <message>
+        <source>Small and new: many languages, long texts that take little memory; reads images, too.</source>
+        <translation>Klein und neu: viele Sprachen, lange Texte in wenig Speicher; liest auch Bilder.</translation>
+    </message>
+    <message>
+        <source>Thinks first, if you wish. Code, tools, long texts, images; many languages.</source>
+        <translation>Denkt auf Wunsch erst nach. Code, Werkzeuge, lange Texte, Bilder; viele Sprachen.</translation>
+    </message>
+    <message>
         <source>Reads images: pages, tables, screenshots; many languages. Slower than 2B, and better.</source>
         <translation>Liest Bilder: Seiten, Tabellen, Bildschirmfotos; viele Sprachen. Langsamer als 2B, und besser.</translation>
     </message>

@@ -31,6 +31,10 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("Catalog", "Conversation and writing in many languages, with a long context; reads images, too."),
     QT_TRANSLATE_NOOP("Catalog", "The best answers below 8B where there is time to think; many languages."),
     QT_TRANSLATE_NOOP(
+        "Catalog", "Small and new: many languages, long texts that take little memory; reads images, too."
+    ),
+    QT_TRANSLATE_NOOP("Catalog", "Thinks first, if you wish. Code, tools, long texts, images; many languages."),
+    QT_TRANSLATE_NOOP(
         "Catalog", "Reads images: pages, tables, screenshots; many languages. Slower than 2B, and better."
     ),
     QT_TRANSLATE_NOOP("Catalog", "For computers with plenty of memory or a graphics card; long texts."),
