@@ -127,14 +127,15 @@ static void tile_values_in_part(const uint32_t (*weights)[KEY_PAIRS], const Pair
     shape_all(queries, queries);
 }
 
-/* Some queries, at most sixteen, for which tiles are shaped, and a block of keys. */
+/* At most sixteen queries. */
 static void attend_tile_block(const Attention *a, const uint16_t *q, const Share *keys_of, ptrdiff_t queries,
-                              const PairBlock *block, uint32_t *room, Seen *seen) {
+                              const PairBlock *block, uint32_t *room, ptrdiff_t *shaped, Seen *seen) {
     float scores[TILE_ROWS][KEYS] __attribute__((aligned(ALIGNMENT)));
     uint32_t weights[TILE_ROWS][KEY_PAIRS] __attribute__((aligned(ALIGNMENT)));
     int see_all;
     const Share of_some = seen_by_some(keys_of, queries, &see_all);
     if (of_some.begin >= of_some.end) return;
+    if (queries != *shaped) shape_all(queries, queries), *shaped = queries;
     tile_scores(q, block->keys, a->dim, block->next.keys, scores);
     for (ptrdiff_t r = 0; r < queries; r++) {
         if (keys_of[r].begin < keys_of[r].end) weigh_halves(a, scores[r], keys_of[r], &seen[r], weights[r]);
@@ -145,29 +146,11 @@ static void attend_tile_block(const Attention *a, const uint16_t *q, const Share
     else tile_values_in_part(of_all, block, keys_of, queries, of_some, a->dim, room, seen);
 }
 
-/* As `attend_some`. */
 static void attend_tiles(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,
                          ptrdiff_t first, ptrdiff_t count, const Room *room) {
-    const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim;
-    const ptrdiff_t last = last_key(span, first + count - 1);
     const TileShapes found = found_shapes();
-    ptrdiff_t shaped = 0;
-    begin_halves(a, span, head, first, queries, room);
-    for (ptrdiff_t block = first_block(a, span->start + first); block <= last; block += KEYS) {
-        const uint32_t *const keys = (const uint32_t *)all_keys + block * dim / 2;
-        const uint32_t *const values = (const uint32_t *)all_values + block * dim / 2;
-        PairBlock now = {keys, values, block_behind(a, all_keys, all_values, block, last, room)};
-        for (ptrdiff_t i = 0; i < queries; i += TILE_ROWS) {
-            const ptrdiff_t some = queries - i < TILE_ROWS ? queries - i : TILE_ROWS;
-            Share keys_of[TILE_ROWS];
-            for (ptrdiff_t r = 0; r < some; r++) keys_of[r] = keys_seen(a, span, span->start + first + (i + r) / group, block);
-            if (some != shaped) shape_all(some, some), shaped = some;
-            attend_tile_block(a, room->queries + i * dim, keys_of, some, &now, (uint32_t *)room->values, &room->seen[i]);
-            now.next = (CacheBlock){NULL, NULL}; /* once is enough */
-        }
-    }
+    attend_pairs(a, span, all_keys, all_values, head, first, count, room, TILE_ROWS, attend_tile_block);
     put_back(&found);
-    put_halves(a, span, head, first, queries, room->seen);
 }
 #else
 static void attend_tiles(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,

@@ -168,16 +168,21 @@ static void add_half_values(const uint32_t (*weights)[KEY_PAIRS], const PairBloc
     }
 }
 
-/* Some queries, at most four, and a block of keys. */
-static void attend_half_block(const Attention *a, const uint16_t *q, const Share *keys_of, int queries, const PairBlock *block,
-                              Seen *seen) {
+/* Some queries and a block of keys. `room`: for values, where tiles want a copy; `shaped`: for how many queries they are. */
+typedef void AttendBlock(const Attention *a, const uint16_t *q, const Share *keys_of, ptrdiff_t queries, const PairBlock *block,
+                         uint32_t *room, ptrdiff_t *shaped, Seen *seen);
+
+/* At most four queries, without tiles. */
+static void attend_half_block(const Attention *a, const uint16_t *q, const Share *keys_of, ptrdiff_t queries,
+                              const PairBlock *block, uint32_t *room, ptrdiff_t *shaped, Seen *seen) {
+    (void)room, (void)shaped;
     float scores[FOUR_QUERIES][KEYS] __attribute__((aligned(ALIGNMENT)));
     uint32_t weights[FOUR_QUERIES][KEY_PAIRS] __attribute__((aligned(ALIGNMENT)));
     const uint32_t (*const of_all)[KEY_PAIRS] = (const uint32_t (*)[KEY_PAIRS])weights;
     half_scores_tiles[queries - 1](q, block->keys, a->dim, block->next.keys, scores);
     for (int r = 0; r < queries; r++)
         if (keys_of[r].begin < keys_of[r].end) weigh_halves(a, scores[r], keys_of[r], &seen[r], weights[r]);
-    if (are_alike(keys_of, queries)) add_half_values(of_all, block, keys_of[0], a->dim, queries, seen);
+    if (are_alike(keys_of, (int)queries)) add_half_values(of_all, block, keys_of[0], a->dim, (int)queries, seen);
     else
         for (int r = 0; r < queries; r++) add_half_values(of_all + r, block, keys_of[r], a->dim, 1, seen + r);
 }
@@ -198,23 +203,32 @@ static IN_512 void put_halves(const Attention *a, const Span *span, ptrdiff_t he
     put_seen(a, span, head, first, queries, seen);
 }
 
-/* As `attend_some`. */
-static void attend_halves(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,
-                          ptrdiff_t first, ptrdiff_t count, const Room *room) {
+enum { MOST_AT_ONCE = 16 }; /* queries */
+
+/* As `attend_some`, so many queries at once. */
+INLINE void attend_pairs(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,
+                         ptrdiff_t first, ptrdiff_t count, const Room *room, ptrdiff_t at_once, AttendBlock *attend_block) {
     const ptrdiff_t group = a->heads / a->kv_heads, queries = count * group, dim = a->dim;
     const ptrdiff_t last = last_key(span, first + count - 1);
+    ptrdiff_t shaped = 0;
     begin_halves(a, span, head, first, queries, room);
     for (ptrdiff_t block = first_block(a, span->start + first); block <= last; block += KEYS) {
         const uint32_t *const keys = (const uint32_t *)all_keys + block * dim / 2;
         const uint32_t *const values = (const uint32_t *)all_values + block * dim / 2;
         PairBlock now = {keys, values, block_behind(a, all_keys, all_values, block, last, room)};
-        for (ptrdiff_t i = 0; i < queries; i += FOUR_QUERIES) {
-            const int some = queries - i < FOUR_QUERIES ? (int)(queries - i) : FOUR_QUERIES;
-            Share keys_of[FOUR_QUERIES];
-            for (int r = 0; r < some; r++) keys_of[r] = keys_seen(a, span, span->start + first + (i + r) / group, block);
-            attend_half_block(a, room->queries + i * dim, keys_of, some, &now, &room->seen[i]);
+        for (ptrdiff_t i = 0; i < queries; i += at_once) {
+            const ptrdiff_t some = queries - i < at_once ? queries - i : at_once;
+            Share keys_of[MOST_AT_ONCE];
+            for (ptrdiff_t r = 0; r < some; r++) keys_of[r] = keys_seen(a, span, span->start + first + (i + r) / group, block);
+            uint16_t *const q = room->queries + i * dim;
+            attend_block(a, q, keys_of, some, &now, (uint32_t *)room->values, &shaped, &room->seen[i]);
             now.next = (CacheBlock){NULL, NULL}; /* once is enough */
         }
     }
     put_halves(a, span, head, first, queries, room->seen);
+}
+
+static void attend_halves(const Attention *a, const Span *span, const char *all_keys, const char *all_values, ptrdiff_t head,
+                          ptrdiff_t first, ptrdiff_t count, const Room *room) {
+    attend_pairs(a, span, all_keys, all_values, head, first, count, room, FOUR_QUERIES, attend_half_block);
 }
