@@ -21,6 +21,21 @@ INLINE_HERE void NAMED(look_up)(int n, const Vector *matrix, float key, float qu
     }
 }
 
+/* The change that a token makes, and what the next one finds. `streams`: past the caches. */
+INLINE_HERE void NAMED(change_columns)(int n, int streams, const DeltaStep *step, const Vector *change, Vector *held, Vector *seen) {
+    const Vector fade = SET(step->fade);
+    Vector matrix[DELTA_COLUMNS];
+    for (ptrdiff_t i = 0; i < step->rows; i++) {
+        const Vector key = SET(step->key[i]);
+        UNROLL for (int c = 0; c < n; c++) {
+            matrix[c] = FMADD(key, change[c], MUL(fade, LOAD(step->from + i * step->from_stride + LANES * c)));
+            if (streams) STREAM(step->to + i * step->to_stride + LANES * c, matrix[c]);
+            else STORE(step->to + i * step->to_stride + LANES * c, matrix[c]);
+        }
+        NAMED(look_up)(n, matrix, step->next_key[i], step->next_query[i], held, seen);
+    }
+}
+
 /* `n` vectors of columns, all tokens: a matrix `from` becomes `to`. The reading of a token comes before the change that it
  * makes, whose part in it is the change times the match of key and query. Between tokens the columns lie beside one another:
  * in the matrix they are so far apart that the cache would not hold them. */
@@ -29,6 +44,7 @@ INLINE_HERE void NAMED(through_columns)(int n, const DeltaNet *net, const float 
     const ptrdiff_t dim = net->value_dim, near = n * LANES;
     Vector matrix[DELTA_COLUMNS], change[DELTA_COLUMNS], held[DELTA_COLUMNS], seen[DELTA_COLUMNS];
     float *const between = tokens->columns;
+    const int streams = count == 1 && dim % LANES == 0; /* past the caches: nobody reads it before the next step */
     UNROLL for (int c = 0; c < n; c++) held[c] = seen[c] = SET(0.0f);
     for (ptrdiff_t i = 0; i < net->key_dim; i++) {
         UNROLL for (int c = 0; c < n; c++) matrix[c] = LOAD(from + i * dim + column + LANES * c);
@@ -41,6 +57,10 @@ INLINE_HERE void NAMED(through_columns)(int n, const DeltaNet *net, const float 
         const int is_last = t + 1 == count;
         float *const sink = is_last ? to + column : between;
         const ptrdiff_t stride = is_last ? dim : near, next = is_last ? t : t + 1; /* behind the last nobody looks */
+        const DeltaStep step = {
+            source, sink, source_stride, stride, net->key_dim, tokens->fades[t], tokens->keys[t], tokens->keys[next],
+            tokens->queries[next],
+        };
         const Vector fade = SET(tokens->fades[t]), match = SET(tokens->matches[t]), correct = SET(tokens->corrects[t]);
         UNROLL for (int c = 0; c < n; c++) {
             const Vector value = LOAD(tokens->values[t] + column + LANES * c);
@@ -48,14 +68,9 @@ INLINE_HERE void NAMED(through_columns)(int n, const DeltaNet *net, const float 
             STORE(tokens->read[t] + column + LANES * c, FMADD(match, change[c], MUL(fade, seen[c])));
             held[c] = seen[c] = SET(0.0f);
         }
-        for (ptrdiff_t i = 0; i < net->key_dim; i++) {
-            const Vector key = SET(tokens->keys[t][i]);
-            UNROLL for (int c = 0; c < n; c++) {
-                matrix[c] = FMADD(key, change[c], MUL(fade, LOAD(source + i * source_stride + LANES * c)));
-                STORE(sink + i * stride + LANES * c, matrix[c]);
-            }
-            NAMED(look_up)(n, matrix, tokens->keys[next][i], tokens->queries[next][i], held, seen);
-        }
+        /* A call for each, so that the compiled loops do not ask. */
+        if (streams) NAMED(change_columns)(n, 1, &step, change, held, seen);
+        else NAMED(change_columns)(n, 0, &step, change, held, seen);
     }
 }
 
@@ -82,6 +97,7 @@ static TARGET_HERE ptrdiff_t NAMED(convolve_whole)(const float *const *rows, con
 #undef LANES
 #undef LOAD
 #undef STORE
+#undef STREAM
 #undef SET
 #undef MUL
 #undef FMADD

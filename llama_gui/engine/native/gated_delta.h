@@ -36,6 +36,15 @@ typedef struct __attribute__((aligned(ALIGNMENT))) {
     float columns[DELTA_MOST_DIM * DELTA_COLUMNS * 16]; /* some of the matrix */
 } DeltaTokens;
 
+/* A token's way through some columns of a matrix, `rows` of them; the key and the query of the one behind it look them up. */
+typedef struct {
+    const float *from;
+    float *to;
+    ptrdiff_t from_stride, to_stride, rows;
+    float fade;
+    const float *key, *next_key, *next_query;
+} DeltaStep;
+
 INLINE ptrdiff_t mixed_width(const DeltaNet *net) {
     return 2 * net->key_heads * net->key_dim + net->value_heads * net->value_dim;
 }
@@ -79,6 +88,7 @@ INLINE ptrdiff_t key_of(const DeltaNet *net, ptrdiff_t head) {
 #define LANES 8
 #define LOAD _mm256_loadu_ps
 #define STORE _mm256_storeu_ps
+#define STREAM _mm256_stream_ps
 #define SET _mm256_set1_ps
 #define MUL _mm256_mul_ps
 #define FMADD _mm256_fmadd_ps
@@ -100,6 +110,7 @@ INLINE_512 __m512 wide_silu(__m512 x) {
 #define LANES 16
 #define LOAD _mm512_loadu_ps
 #define STORE _mm512_storeu_ps
+#define STREAM _mm512_stream_ps
 #define SET _mm512_set1_ps
 #define MUL _mm512_mul_ps
 #define FMADD _mm512_fmadd_ps
@@ -179,6 +190,7 @@ static void through_head(const DeltaNet *net, const float *mixed, const float *r
         }
         keep_inputs(net, &from, piece->row + piece->rows, head, piece->to_inputs + before);
     }
+    _mm_sfence();
 }
 
 /* Keeps the rows of some pieces, and their rates. */
