@@ -19,7 +19,9 @@ MARK_EVERY = 512
 MARK_BEFORE_END = 16
 """So many tokens before the end of a prompt is one more. From there an answer is written anew, and, where thoughts are
 left out of later prompts, the next question is read: those differ in the marks behind which an answer begins."""
-MOST_MARKS = 6
+MARK_BEFORE_QUESTION = 256
+"""So many tokens before that is another: for another question about the same."""
+MOST_MARKS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +197,13 @@ class SlotStates:
             self._kept, self._right = KeptRows(*(part.clone() for part in donor._kept)), donor._right
 
     def _mark(self, tokens: int, state: LayerState) -> None:
-        """Have one more; of too many goes the one that is nearest to the next, in proportion to what is before it."""
+        """Have one more; of too many goes one that is near its neighbours, for how far it is from beginning and end."""
         state.is_kept = True
         self.marks.append((tokens, state))
         if len(self.marks) > MOST_MARKS:
             places = [0, *(place for place, _ in self.marks)]
-            gaps = [(places[i + 2] - places[i]) / places[i + 2] for i in range(len(self.marks) - 1)]
+            neighbours = zip(places, places[2:], strict=False)
+            gaps = [(after - before) / min(after, tokens - before) for before, after in neighbours]
             del self.marks[gaps.index(min(gaps))]
 
     def _next_state(self) -> LayerState:
@@ -234,5 +237,5 @@ class SlotStates:
 def cuts_of(start: int, rows: int, prompt: int) -> list[int]:
     """Behind which of `rows` tokens from `start` on, of a prompt of so many, marks are wanted."""
     last = prompt - MARK_BEFORE_END
-    places = {*range(MARK_EVERY, last, MARK_EVERY), last}
+    places = {*range(MARK_EVERY, last, MARK_EVERY), last - MARK_BEFORE_QUESTION, last}
     return sorted(place - start for place in places if start < place < start + rows)

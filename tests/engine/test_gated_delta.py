@@ -227,7 +227,7 @@ def test_memory_is_counted_and_given_up(load: Any, answered: Any):
     engine.generate(request(key="a"))
     slot = next(slot for slot in cache._slots if slot.key == "a")
     assert slot.states is not None
-    assert [tokens for tokens, _ in slot.states.marks] == [MARK_EVERY, len(PROMPT) - MARK_BEFORE_END]
+    assert [tokens for tokens, _ in slot.states.marks] == [428, MARK_EVERY, len(PROMPT) - MARK_BEFORE_END]
     assert engine.stats().kv_bytes >= 4 * shape.byte_count
     assert cache.bytes_for(1024) == 1024 * cache._token_bytes + 2 * shape.byte_count
     cache.clear()

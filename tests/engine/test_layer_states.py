@@ -1,11 +1,14 @@
 """States of conversations that cannot be cut: where one can go back to, and what is shared and kept."""
 
+import itertools
+
 import pytest
 import torch
 
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.layer_states import (
     MARK_BEFORE_END,
+    MARK_BEFORE_QUESTION,
     MARK_EVERY,
     MOST_MARKS,
     Piece,
@@ -151,9 +154,9 @@ def test_of_too_many_marks_the_closest_go():
     places = [tokens for tokens, _ in states.marks]
     assert len(places) == MOST_MARKS
     assert places[-1] == held - 16
-    gaps = [(after - before) / after for before, after in zip([0, *places], places, strict=False)]
-    assert all(gap > 0 for gap in gaps)
-    assert places[0] < held / 4, "the beginning, which others may share, is far away"
+    assert places[0] < held / 8, "the beginning, which others may share, is far away"
+    assert places[-2] > held * 7 / 8, "the turn before is far away"
+    assert max(after - before for before, after in itertools.pairwise(places)) < held * 2 / 3
 
 
 def test_where_marks_are_wanted():
@@ -161,7 +164,8 @@ def test_where_marks_are_wanted():
     assert cuts_of(0, 50, 100) == []
     assert cuts_of(50, 50, 100) == [50 - MARK_BEFORE_END]
     assert cuts_of(0, 10, 10) == []
-    assert cuts_of(0, 1200, 1200) == [MARK_EVERY, 2 * MARK_EVERY, 1200 - MARK_BEFORE_END]
+    assert cuts_of(0, 1200, 1200) == [MARK_EVERY, 928, 2 * MARK_EVERY, 1200 - MARK_BEFORE_END]
+    assert cuts_of(0, 200, 300) == [300 - MARK_BEFORE_END - MARK_BEFORE_QUESTION]
     assert cuts_of(500, 100, 5000) == [12]
     assert cuts_of(512, 100, 5000) == []
 
