@@ -125,7 +125,8 @@ class SlotStates:
         self._next: list[tuple[int, LayerState]] = []  # where a pass leads: tokens from here, and the state there
         self._kept: KeptRows | None = None
         self._lost: LayerState | None = None  # behind guesses, whether or not they are right
-        self._right = 0  # guesses among the rows that were kept last, which `current` does not hold yet
+        self._guessed = 0  # of the last pass
+        self._right = 0  # those of them that count, and that `current` does not hold yet
 
     @property
     def byte_count(self) -> int:
@@ -139,7 +140,7 @@ class SlotStates:
         """
         ends = [*(cut for cut in cuts if 0 < cut < rows), rows]
         targets = [*(self._made(torch.empty) for _ in ends[1:]), self._next_state()]
-        self._next = list(zip(ends, targets, strict=True))
+        self._next, self._guessed = list(zip(ends, targets, strict=True)), guesses
         sources, starts = [self.current, *targets], [0, *ends]
         found = [Piece(end - starts[i], sources[i], targets[i]) for i, end in enumerate(ends)]
         if guesses:
@@ -155,7 +156,7 @@ class SlotStates:
                 self._mark(held + end, state)
             self._go_to(self._next[-1][1])
             self._next, self._right = [], 0
-        elif not self._next and self._kept is not None and self._right + rows <= self._kept.mixed.shape[1]:
+        elif not self._next and self._right + rows <= self._guessed:
             self._right += rows
         else:
             raise ValueError(f"{rows} rows are none that the last pass ran")

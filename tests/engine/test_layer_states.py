@@ -144,6 +144,14 @@ def test_rows_that_no_pass_ran():
     for rows in (3, 10):
         with pytest.raises(ValueError, match="none that the last pass ran"):
             states.advance(10, rows)
+    states.advance(10, 2)
+    piece = states.unsettled()
+    assert piece is not None
+    piece.target.memory.fill_(12)
+    states.settle(piece)
+    run(states, 12, 1)
+    with pytest.raises(ValueError, match="none that the last pass ran"):
+        states.advance(13, 1)
 
 
 def test_of_too_many_marks_the_closest_go():

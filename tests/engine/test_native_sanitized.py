@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 TESTED = (
     "test_native_kernels.py", "test_native_blocks.py", "test_native_attention.py", "test_native_layer.py",
     "test_native_linear.py", "test_token_table.py", "test_exactness.py", "test_sampling.py", "test_experts.py",
-    "test_gpt_oss.py", "test_cache_precision.py",
+    "test_gpt_oss.py", "test_cache_precision.py", "test_gated_delta.py",
 )  # fmt: skip
 LIBRARIES = ("libasan.so", "libubsan.so", "libstdc++.so")
 """They come before all others; the last, because the first looks for it and torch brings it too late."""
