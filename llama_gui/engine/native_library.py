@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from llama_gui.engine.apart import try_apart
+from llama_gui.engine.device import torch_threads
 from llama_gui.engine.native.sources import digest
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_trials import adds_right, attends_right, passes_right
@@ -57,4 +58,10 @@ def _is_of(library: ctypes.CDLL, sources: str) -> bool:
 
 
 def _are_right(kernels: NativeKernels) -> bool:
-    return all(is_right(kernels) for is_right in (adds_right, attends_right, passes_right))
+    """All of them in one thread: on a busy machine several wait for each other at every call, for seconds in all.
+
+    Whole layers, which have products, attention and norms, in several threads, too.
+    """
+    with torch_threads(1):
+        in_one = all(is_right(kernels) for is_right in (adds_right, attends_right, passes_right))
+    return in_one and passes_right(kernels)
