@@ -1,6 +1,7 @@
 """What a weight is called in GGUF files, and in config.json's world: one table, read in both directions."""
 
 import re
+from collections.abc import Mapping
 
 _PARTS = {
     "attn_norm": "input_layernorm",
@@ -67,9 +68,7 @@ _STORED_POST_NORMED = _STORED_PARTS | {name: stored for stored, name in _POST_NO
 _STORED_WHOLE = {name: stored for stored, name in _WHOLE.items()}
 _STORED_BARE = {name: stored for stored, name in _BARE.items()}
 _OF_BLOCK = re.compile(r"blk\.(0|[1-9][0-9]{0,4})\.(.+)", re.ASCII)
-_STORED = re.compile(r"([a-z0-9_]+)\.(weight|bias)", re.ASCII)
 _OF_LAYER = re.compile(r"model\.layers\.([0-9]+)\.(.+)", re.ASCII)
-_OURS = re.compile(r"([a-z0-9_.]+)\.(weight|bias)", re.ASCII)
 
 POST_NORM = "post_ffw_norm.weight"
 """How the name of a tensor ends that only such files have."""
@@ -90,17 +89,14 @@ def engine_name(stored: str, *, fused: bool = False, post_normed: bool = False, 
     block = _OF_BLOCK.fullmatch(stored)
     if block is None:
         return _WHOLE.get(stored, stored)
-    prefix = f"model.layers.{block[1]}."
-    if block[2] in _BARE:
-        return prefix + _BARE[block[2]]
     parts = {
         **_PARTS,
         **(_FUSED if fused else {}),
         **(_POST_NORMED if post_normed else {}),
         **(_DELTAS if deltas else {}),
     }
-    match = _STORED.fullmatch(block[2])
-    return f"{prefix}{parts[match[1]]}.{match[2]}" if match and match[1] in parts else stored
+    name = _renamed(block[2], parts, _BARE)
+    return stored if name is None else f"model.layers.{block[1]}.{name}"
 
 
 def stored_name(name: str, *, post_normed: bool = False) -> str:
@@ -108,12 +104,16 @@ def stored_name(name: str, *, post_normed: bool = False) -> str:
     layer = _OF_LAYER.fullmatch(name)
     if layer is None:
         return _STORED_WHOLE.get(name, name)
-    prefix = f"blk.{layer[1]}."
-    if layer[2] in _STORED_BARE:
-        return prefix + _STORED_BARE[layer[2]]
-    parts = _STORED_POST_NORMED if post_normed else _STORED_PARTS
-    match = _OURS.fullmatch(layer[2])
-    return f"{prefix}{parts[match[1]]}.{match[2]}" if match and match[1] in parts else name
+    stored = _renamed(layer[2], _STORED_POST_NORMED if post_normed else _STORED_PARTS, _STORED_BARE)
+    return name if stored is None else f"blk.{layer[1]}.{stored}"
+
+
+def _renamed(name: str, parts: Mapping[str, str], bare: Mapping[str, str]) -> str | None:
+    """A weight of a layer, by what the tables call it, or its part; None: they do not know it."""
+    part, _, kind = name.rpartition(".")
+    if name in bare or part not in parts or kind not in ("weight", "bias"):
+        return bare.get(name)
+    return f"{parts[part]}.{kind}"
 
 
 def block_of(stored: str) -> int | None:

@@ -42,12 +42,6 @@ from tests.benchmarks.peers import STARTER
 
 ROOT = Path(__file__).parents[2]
 THEIR_KINDS = {"bfloat16": "BF16", "int8": "Q8_0", "int4": "Q4_K_M"}
-_GGUF_NAMES = {
-    "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
-    "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
-    "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm",
-}  # fmt: skip
 _ARCHITECTURES = {
     "Qwen2ForCausalLM": "qwen2", "Qwen3MoeForCausalLM": "qwen3moe", "GraniteMoeForCausalLM": "granitemoe",
     "Qwen3_5ForCausalLM": "qwen35",
@@ -152,7 +146,7 @@ def _their_tensors(config: NetworkConfig, weights: RandomWeights) -> Iterator[tu
     experts, cpu = config.experts, torch.device("cpu")
     mixed = (".experts.", "mlp.gate.", "block_sparse_moe.") if experts is not None else ()
     for name in sorted(name for name in weights.names if not any(part in name for part in mixed)):
-        stored = _gguf_name(name) if config.delta is None else _hybrid_name(name)
+        stored = stored_name(name) if config.delta is None else _hybrid_name(name)
         weight = weights.weight(name, torch.bfloat16, cpu)
         yield stored, weight.flatten(1) if weight.dim() > 1 else weight
     for layer in range(config.num_hidden_layers if experts is not None else 0):
@@ -169,16 +163,6 @@ def _their_tensors(config: NetworkConfig, weights: RandomWeights) -> Iterator[tu
         both = [half for name in experts.names.gate_up for half in stack(name).split(experts.inner, 1)]
         for part, tensor in zip(("gate", "up", "down"), [*both, stack(experts.names.down)], strict=True):
             yield f"{theirs}{part}_exps.weight", tensor.contiguous()
-
-
-def _gguf_name(name: str) -> str:
-    whole = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
-             "lm_head.weight": "output.weight"}  # fmt: skip
-    if name in whole:
-        return whole[name]
-    layer, _, rest = name.removeprefix("model.layers.").partition(".")
-    part, _, kind = rest.rpartition(".")
-    return f"blk.{layer}.{_GGUF_NAMES[part]}.{kind}"
 
 
 def _hybrid_name(name: str) -> str:
