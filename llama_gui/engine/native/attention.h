@@ -173,8 +173,8 @@ INLINE const float *query_of(const Attention *a, const Span *span, ptrdiff_t hea
 /* The sum of a query's weights with that of a sink, by which its values are divided. */
 INLINE float sum_with_sink(const Seen *seen, float sink) {
     const float apart = sink - seen->largest;
-    if (apart <= 0) return seen->sum + _mm256_cvtss_f32(exponential(_mm256_set1_ps(apart)));
-    return seen->sum + 1 / _mm256_cvtss_f32(exponential(_mm256_set1_ps(-apart))); /* infinity is right, too */
+    if (apart <= 0) return seen->sum + power(apart);
+    return seen->sum + 1 / power(-apart); /* infinity is right, too */
 }
 
 INLINE void put_seen(const Attention *a, const Span *span, ptrdiff_t head, ptrdiff_t first, ptrdiff_t queries,

@@ -1,15 +1,18 @@
 /* What gated delta nets do with vectors, included once for each width of registers: gated_delta.h says what a `Vector` is, and
  * how its operations are called. A column's sums go through one chain whatever the width is, so their bits are the same. */
 
-/* `count` channels from `channel` on, a multiple of LANES: convolved over `rows`, the last of which is the token, and activated. */
-INLINE_HERE void NAMED(convolve)(const float *const *rows, const float *taps, ptrdiff_t tap_count, ptrdiff_t width,
-                                 ptrdiff_t channel, ptrdiff_t count, float *to) {
-    for (ptrdiff_t c = 0; c < count; c += LANES) {
+/* `count` channels from `channel` on, as far as they are whole vectors: convolved over `rows`, the last of which is the token, and
+ * activated. How many they were. */
+static TARGET_HERE ptrdiff_t NAMED(convolve)(const float *const *rows, const float *taps, ptrdiff_t tap_count, ptrdiff_t width,
+                                             ptrdiff_t channel, ptrdiff_t count, float *to) {
+    const ptrdiff_t whole = count / LANES * LANES;
+    for (ptrdiff_t c = 0; c < whole; c += LANES) {
         Vector sum = SET(0.0f);
         for (ptrdiff_t j = 0; j < tap_count; j++)
             sum = FMADD(LOAD(rows[j] + channel + c), LOAD(taps + j * width + channel + c), sum);
         STORE(to + c, SILU(sum));
     }
+    return whole;
 }
 
 /* What a matrix holds for a key, and what a query reads in it, of `n` vectors of columns. */
@@ -82,14 +85,6 @@ static TARGET_HERE ptrdiff_t NAMED(through_matrix)(const DeltaNet *net, const fl
         NAMED(through_columns)(DELTA_COLUMNS, net, from, to, column, count, tokens);
     for (; left > 0; left--, column += LANES) NAMED(through_columns)(1, net, from, to, column, count, tokens);
     return column;
-}
-
-/* A row of a token's queries, keys or values. */
-static TARGET_HERE ptrdiff_t NAMED(convolve_whole)(const float *const *rows, const float *taps, ptrdiff_t tap_count,
-                                                   ptrdiff_t width, ptrdiff_t channel, ptrdiff_t count, float *to) {
-    const ptrdiff_t whole = count / LANES * LANES;
-    NAMED(convolve)(rows, taps, tap_count, width, channel, whole, to);
-    return whole;
 }
 
 #undef NAMED

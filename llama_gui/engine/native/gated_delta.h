@@ -67,8 +67,6 @@ static void normalise_length(float *x, ptrdiff_t count, float scale) {
     for (ptrdiff_t c = 0; c < count; c += 8) _mm256_storeu_ps(x + c, _mm256_mul_ps(_mm256_loadu_ps(x + c), factor));
 }
 
-INLINE float power(float x) { return _mm256_cvtss_f32(exponential(_mm256_set1_ps(x))); }
-
 static float softplus(float x) { return x > 20 ? x : __builtin_log1pf(power(x)); }
 
 /* The rates of a row: how much each head corrects, and how much it forgets. */
@@ -125,8 +123,8 @@ static void through_matrix(const DeltaNet *net, const float *from, float *to, pt
 
 static void convolve(const DeltaNet *net, const float *const *rows, ptrdiff_t channel, ptrdiff_t count, float *to) {
     const ptrdiff_t width = mixed_width(net), taps = net->tap_count;
-    const ptrdiff_t done = has_wide ? convolve_whole_512(rows, net->taps, taps, width, channel, count, to) : 0;
-    convolve_whole_256(rows, net->taps, taps, width, channel + done, count - done, to + done);
+    const ptrdiff_t done = has_wide ? convolve_512(rows, net->taps, taps, width, channel, count, to) : 0;
+    convolve_256(rows, net->taps, taps, width, channel + done, count - done, to + done);
 }
 
 static void take_tokens(const DeltaNet *net, const DeltaInputs *from, const float *rates, ptrdiff_t row, ptrdiff_t count,

@@ -41,9 +41,11 @@ INLINE __m256 softly_capped(__m256 x, float cap) {
     return _mm256_or_ps(found, _mm256_and_ps(signs, x));
 }
 
+INLINE float power(float x) { return _mm256_cvtss_f32(exponential(_mm256_set1_ps(x))); }
+
 static float sigmoid(float x) {
-    const float power = _mm256_cvtss_f32(exponential(_mm256_set1_ps(x < 0 ? x : -x)));
-    return (x < 0 ? power : 1.0f) / (1.0f + power);
+    const float falls = power(x < 0 ? x : -x);
+    return (x < 0 ? falls : 1.0f) / (1.0f + falls);
 }
 
 INLINE __m256 silu(__m256 x) {
