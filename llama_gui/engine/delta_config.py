@@ -44,12 +44,6 @@ class DeltaConfig:
         """Numbers that are convolved: queries, keys and values."""
         return 2 * self.key_width + self.value_width
 
-    @property
-    def state_numbers(self) -> int:
-        """What all layers hold of a conversation, however long it is: float32 numbers."""
-        in_layer = (self.taps - 1) * self.mixed_width + self.value_heads * self.key_dim * self.value_dim
-        return len(self.layers) * in_layer
-
     def key_of(self, value_heads: Tensor) -> Tensor:
         """Which key heads serve these value heads."""
         if self.is_gguf:

@@ -63,12 +63,10 @@ class GatedDeltaNet:
         """What comes before `out`: ``[rows, hidden] -> [rows, value_width]``; writes the states that pieces lead to."""
         mixed, rates = self.qkv(x), self.rates(x.float())
         for span in spans.spans:
-            row = span.row
-            for piece in span.pieces:
+            for row, piece in span.placed():
                 if piece.kept is not None:
                     piece.kept.mixed[self.number] = mixed[row : row + piece.rows]
                     piece.kept.rates[self.number] = rates[row : row + piece.rows]
-                row += piece.rows
         return self.read(mixed, rates, spans)
 
     def sum_up(self, piece: Piece) -> None:
@@ -81,11 +79,9 @@ class GatedDeltaNet:
         """Of what `qkv` and `rates` have made of some rows: ``[rows, value_width]``."""
         read = mixed.new_empty(len(mixed), self.config.value_width)
         for span in spans.spans:
-            row = span.row
-            for piece in span.pieces:
+            for row, piece in span.placed():
                 rows = slice(row, row + piece.rows)
                 read[rows] = self._read(mixed[rows].float(), rates[rows], piece)
-                row += piece.rows
         return read
 
     def _read(self, mixed: Tensor, rates: Tensor, piece: Piece) -> Tensor:

@@ -278,7 +278,7 @@ class KVCache:
 
     def bytes_for(self, tokens: int) -> int:
         """Bytes of a slot with room for `tokens`."""
-        states = 0 if self._states is None else 2 * self._states.byte_count
+        states = 0 if self._states is None else self._states.least_bytes
         return self._token_bytes * padded(tokens, KEY_BLOCK) + states
 
     def has_room_for_mark(self) -> bool:

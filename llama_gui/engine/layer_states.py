@@ -4,7 +4,8 @@ They cannot be cut where one likes, as keys and values can: what is kept of earl
 llama.cpp's server has the same for such networks (context checkpoints).
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -33,9 +34,18 @@ class StateShape:
 
     inputs: tuple[int, int, int]
     memory: tuple[int, int, int, int]
-    byte_count: int
     mixed: int
     rates: int
+
+    @property
+    def byte_count(self) -> int:
+        """Of one state."""
+        return (math.prod(self.inputs) + math.prod(self.memory)) * torch.float32.itemsize
+
+    @property
+    def least_bytes(self) -> int:
+        """What each conversation takes, however short: the state behind its last token, and that of the next step."""
+        return 2 * self.byte_count
 
     @classmethod
     def of(cls, config: DeltaConfig) -> Self:
@@ -43,8 +53,7 @@ class StateShape:
         layers = len(config.layers)
         inputs = layers, config.taps - 1, config.mixed_width
         memory = layers, config.value_heads, config.key_dim, config.value_dim
-        made = config.mixed_width + config.value_width, 2 * config.value_heads
-        return cls(inputs, memory, config.state_numbers * torch.float32.itemsize, *made)
+        return cls(inputs, memory, config.mixed_width + config.value_width, 2 * config.value_heads)
 
 
 class LayerState:
@@ -85,6 +94,13 @@ class StateSpan:
     row: int
     pieces: Sequence[Piece]
 
+    def placed(self) -> Iterator[tuple[int, Piece]]:
+        """The pieces, each behind its first row."""
+        row = self.row
+        for piece in self.pieces:
+            yield row, piece
+            row += piece.rows
+
 
 class StateSpans:
     """Those of all segments of a step. Valid for one step."""
@@ -102,13 +118,11 @@ class StateSpans:
         pieces: list[tuple[int, ...]] = []
         begins = [0]
         for span in self.spans:
-            row = span.row
-            for piece in span.pieces:
+            for row, piece in span.placed():
                 states = (piece.source, piece.target)
                 addresses = (part.data_ptr() for state in states for part in (state.inputs, state.memory))
                 kept = (0, 0) if piece.kept is None else (part.data_ptr() for part in piece.kept)
                 pieces.append((row, piece.rows, *addresses, *kept))
-                row += piece.rows
             begins.append(len(pieces))
         return torch.tensor(pieces, dtype=torch.int64), torch.tensor(begins, dtype=torch.int64)
 
@@ -130,8 +144,8 @@ class SlotStates:
 
     @property
     def byte_count(self) -> int:
-        """Bytes of all states; that of the step that comes next is one of them."""
-        return self._shape.byte_count * (2 + len(self.marks) + (self._lost is not None))
+        """Bytes of all states."""
+        return self._shape.least_bytes + self._shape.byte_count * (len(self.marks) + (self._lost is not None))
 
     def pieces(self, rows: int, cuts: Sequence[int] = (), guesses: int = 0) -> list[Piece]:
         """For a pass over so many rows, cut behind some of them (ascending), where marks are wanted; and guesses.

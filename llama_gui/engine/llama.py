@@ -428,8 +428,10 @@ class Llama:
             return CardSpans(self.card, Places.of(places, self.device), singles, longer)
         return self._masked_spans(rows)
 
-    def _states(self, segments: Sequence[Segment]) -> StateSpans:
-        """Through which states the rows of each segment go, where some layers have those in the place of keys."""
+    def _states(self, segments: Sequence[Segment]) -> StateSpans | None:
+        """Through which states the rows of each segment go; None: no layer has those in the place of keys."""
+        if self.config.delta is None:
+            return None
         spans: list[StateSpan] = []
         row = 0
         for segment in segments:

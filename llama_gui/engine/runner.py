@@ -179,7 +179,8 @@ class Runner:
         self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
         images = work.sequence.image_rows(work.count)
         positions = work.sequence.positions(len(tokens))
-        cuts = work.sequence.cuts(work.count) if self._cache.has_room_for_mark() else ()
+        wanted = work.sequence.cuts(work.count)
+        cuts = wanted if wanted and self._cache.has_room_for_mark() else ()
         return Segment(
             slot,
             tokens,
