@@ -179,7 +179,7 @@ class Runner:
         self._cache.ensure_capacity(slot, len(slot.tokens) + len(tokens))
         images = work.sequence.image_rows(work.count)
         positions = work.sequence.positions(len(tokens))
-        wanted = work.sequence.cuts(work.count)
+        wanted = [] if slot.states is None else work.sequence.cuts(work.count)
         cuts = wanted if wanted and self._cache.has_room_for_mark() else ()
         return Segment(
             slot,
