@@ -111,6 +111,12 @@ class BlockFiles:
         """Whether a block of this name was there when last looked, or is on its way to the disk."""
         return name in self._known()
 
+    def ones_like(self, is_one: Callable[[str], bool]) -> list[str]:
+        """The names of those that `is_one` accepts, as `has` knows them."""
+        names = self._known()
+        with self._lock:
+            return list(filter(is_one, names))
+
     def read(self, name: str, size: int) -> bytearray | None:
         """The bytes of a block, if they are all there and what was written; else its file goes."""
         try:
@@ -172,6 +178,11 @@ class BlockFiles:
         process has deleted are known no longer when the result is there; it comes from the thread that writes.
         """
         return self._submit(self._use, names, used)
+
+    def forget(self, names: Sequence[str]) -> None:
+        """Have these deleted, in another thread."""
+        if names:
+            self._submit(self._forget, names)
 
     def close(self) -> None:
         """Finish the files that are being read and written; those that wait are not begun."""
@@ -236,6 +247,12 @@ class BlockFiles:
             _log.warning("What was read cannot be kept in %s: %s", self._folder, error)
             with contextlib.suppress(OSError):
                 self._prune()  # a full disk needs the room
+
+    def _forget(self, names: Sequence[str]) -> None:
+        for name in names:
+            path = self._path(name)
+            with contextlib.suppress(OSError):
+                self._delete(_Kept(0, 0, path.stat().st_size - _HEAD.size, path))
 
     def _is_wanted(self, emptied: int) -> bool:
         """Whether the folder was not emptied since a block was handed over. The first one makes it."""

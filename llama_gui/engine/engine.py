@@ -177,7 +177,7 @@ class Engine:
         ranks = network.device.type == "cuda" and not embeds
         runner = Runner(network, cache, graphs, ranker=ranker if ranks else None, embeds=embeds, tower=model.tower)
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))
-        keeps = network.is_exact and not embeds and network.config.delta is None
+        keeps = network.is_exact and not embeds
         folder, stamp = (prompt_cache, stamp_of(path, network.config)) if keeps else (None, b"")
         kept = open_prompt_cache(folder, prompt_cache_bytes, cache, lambda: runner.identity(stamp))
         stats = _first_stats(model, speculator)

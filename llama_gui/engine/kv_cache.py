@@ -50,13 +50,14 @@ class Slot:
     there on were never written; the system has only promised their memory. `taken`: rows that count against the budget.
     `together`: how many rows lie among each other.
     `kept`: `last_used` when all of it was on the disk (`PromptCache`). `asker`: who has said it. `states`: what layers
-    without keys hold; None: there are no such layers.
+    without keys hold; None: there are no such layers. `filed`: the names of files with states of it.
     """
 
     __slots__ = (
         "_row_bytes",
         "asker",
         "busy",
+        "filed",
         "finite",
         "kept",
         "key",
@@ -94,6 +95,7 @@ class Slot:
         self.set_aside = 0
         self.kept = 0
         self.asker = ""
+        self.filed: list[str] = []
 
     @property
     def capacity(self) -> int:
@@ -186,7 +188,7 @@ class Slot:
         parts = torch.cat([tensor[:, :, start:end].flatten() for tensor in self.tensors])
         return parts.cpu().view(torch.uint8).numpy().tobytes()
 
-    def put_block(self, start: int, end: int, content: bytearray) -> None:
+    def put_block(self, start: int, end: int, content: bytearray | memoryview) -> None:
         """Have the rows that `block` returned, in a slot with room for them."""
         places = [tensor[:, :, start:end] for tensor in self.tensors]
         numbers = torch.frombuffer(content, dtype=self.keys.dtype).split([rows.numel() for rows in places])

@@ -136,7 +136,7 @@ class SlotStates:
         self.current = self._made(torch.zeros)
         self.marks: list[tuple[int, LayerState]] = []
         self._spare: LayerState | None = None
-        self._next: list[tuple[int, LayerState]] = []  # where a pass leads: tokens from here, and the state there
+        self._next: list[tuple[int, LayerState]] = []  # where a pass leads: tokens from here, and states; marks first
         self._kept: KeptRows | None = None
         self._lost: LayerState | None = None  # behind guesses, whether or not they are right
         self._guessed = 0  # of the last pass
@@ -147,14 +147,41 @@ class SlotStates:
         """Bytes of all states."""
         return self._shape.least_bytes + self._shape.byte_count * (len(self.marks) + (self._lost is not None))
 
+    def place(self, held: int) -> int:
+        """How many of `held` tokens `current` has summed up: not yet guesses that turned out to be right."""
+        return held - self._right
+
+    @property
+    def block_bytes(self) -> int:
+        """How many bytes `block` has."""
+        return self._shape.byte_count
+
+    def block(self, place: int, held: int) -> bytes:
+        """The bits of the state behind so many of `held` tokens, which is `current` or a mark: for `put`."""
+        states = {**dict(self.marks), self.place(held): self.current}
+        parts = [part.flatten() for part in (states[place].inputs, states[place].memory)]
+        return torch.cat(parts).cpu().numpy().tobytes()
+
+    def put(self, rows: int, content: memoryview, *, is_mark: bool) -> None:
+        """Have the state that `block` returned as where `advance` by so many rows leads; and as a mark, too."""
+        state = self._made(torch.empty)
+        numbers = torch.frombuffer(content, dtype=torch.float32)
+        parts = state.inputs, state.memory
+        for part, given in zip(parts, numbers.split([part.numel() for part in parts]), strict=True):
+            part.copy_(given.view(part.shape))
+        self._next, self._guessed = [(rows, state)] * (1 + is_mark), 0
+
     def pieces(self, rows: int, cuts: Sequence[int] = (), guesses: int = 0) -> list[Piece]:
         """For a pass over so many rows, cut behind some of them (ascending), where marks are wanted; and guesses.
+
+        A mark may be wanted behind all rows, too.
 
         Nothing counts before `advance`: a pass that was cancelled or failed may be begun again. Settle before.
         """
         ends = [*(cut for cut in cuts if 0 < cut < rows), rows]
         targets = [*(self._made(torch.empty) for _ in ends[1:]), self._next_state()]
         self._next, self._guessed = list(zip(ends, targets, strict=True)), guesses
+        self._next += self._next[-1:] * (rows in cuts)  # a mark, too
         sources, starts = [self.current, *targets], [0, *ends]
         found = [Piece(end - starts[i], sources[i], targets[i]) for i, end in enumerate(ends)]
         if guesses:
@@ -253,4 +280,4 @@ def cuts_of(start: int, rows: int, prompt: int) -> list[int]:
     """Behind which of `rows` tokens from `start` on, of a prompt of so many, marks are wanted."""
     last = prompt - MARK_BEFORE_END
     places = {*range(MARK_EVERY, last, MARK_EVERY), last - MARK_BEFORE_QUESTION, last}
-    return sorted(place - start for place in places if start < place < start + rows)
+    return sorted(place - start for place in places if start < place <= start + rows)

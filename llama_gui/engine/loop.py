@@ -308,12 +308,13 @@ class Loop:
             return False
         end, count = time.perf_counter() + RECALL_SECONDS[self._others_wait(number)], 0
         while recall.is_ready and not sequence.job.is_cancelled and time.perf_counter() < end:
-            new = self._with_disk(lambda kept: kept.recall(recall, slot), 0)
-            if not new:
+            new = self._with_disk(lambda kept: kept.recall(recall, slot), None)
+            if new is None:
                 self._forget_disk(number)
                 return count > 0
-            sequence.recall(new)
-            count += new
+            if new:
+                sequence.recall(new)
+                count += new
         return True
 
     def _look(self, chunk: Chunk) -> bool:

@@ -78,6 +78,37 @@ def test_marks_are_where_one_can_go_back_to():
     assert (place_of(states), states.marks) == (0, [])
 
 
+def test_a_mark_behind_all_rows_of_a_pass():
+    states = SlotStates(SHAPE, CPU)
+    assert len(run(states, 0, 100, (30, 100))) == 2
+    assert [tokens for tokens, _ in states.marks] == [30, 100]
+    for held in range(100, 110):
+        run(states, held, 1)
+    states.go_back(100)
+    assert place_of(states) == 100
+
+
+def test_a_state_goes_to_the_disk_and_comes_back():
+    states = SlotStates(SHAPE, CPU)
+    run(states, 0, 100, (84,))
+    contents = {place: bytearray(states.block(place, 100)) for place in (84, 100)}
+    assert {len(content) for content in contents.values()} == {states.block_bytes}
+    other = SlotStates(SHAPE, CPU)
+    run(other, 0, 50)
+    other.put(34, memoryview(contents[84]), is_mark=True)
+    assert (place_of(other), other.marks) == (50, [])  # nothing counts yet
+    other.advance(50, 34)
+    assert place_of(other) == 84
+    run(other, 84, 5)
+    run(other, 89, 5)
+    assert other.reach(90, 94) == 84
+    other.go_back(84)
+    assert place_of(other) == 84
+    other.put(16, memoryview(contents[100]), is_mark=False)
+    other.advance(84, 16)
+    assert (place_of(other), len(other.marks)) == (100, 1)
+
+
 def test_what_is_kept_is_never_written_again():
     states = SlotStates(SHAPE, CPU)
     run(states, 0, 100, (30, 84))
@@ -170,6 +201,9 @@ def test_of_too_many_marks_the_closest_go():
 def test_where_marks_are_wanted():
     assert cuts_of(0, 100, 100) == [100 - MARK_BEFORE_END]
     assert cuts_of(0, 50, 100) == []
+    assert cuts_of(0, 84, 100) == [84]
+    assert cuts_of(84, 16, 100) == []
+    assert cuts_of(100, 412, 5000) == [412]
     assert cuts_of(50, 50, 100) == [50 - MARK_BEFORE_END]
     assert cuts_of(0, 10, 10) == []
     assert cuts_of(0, 1200, 1200) == [MARK_EVERY, 928, 2 * MARK_EVERY, 1200 - MARK_BEFORE_END]

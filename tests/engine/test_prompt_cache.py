@@ -504,3 +504,130 @@ def test_an_engine_that_the_collector_finds_in_a_thread_of_its_files_is_closed_e
     ask(engine, PROMPT * 2)
     assert closed.wait(20)
     wait_until(lambda: not [thread for thread in threading.enumerate() if "llama-gui" in thread.name])
+
+
+# --- where layers sum up what was read
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"dtype": "int8"},
+        {"dtype": "float32"},
+        {"dtype": "float32", "cache_dtype": "int8"},
+        {"shape": "qwen3.5-moe"},
+    ],
+)
+def test_an_answer_is_written_anew_after_a_restart_with_equal_bits(load, kept, options):
+    options = {"shape": "qwen3.5", **options}
+    outputs = read_before(load, kept, **options)
+    engine = load(prompt_cache=kept, **options)
+    result, again = ask(engine, cache_key="chat")
+    assert result.usage.cached_tokens == len(PROMPT) - 16
+    assert again == outputs
+    result, again = ask(engine, cache_key="chat")  # goes back to what came from the disk
+    assert result.usage.cached_tokens == len(PROMPT) - 16
+    assert again == outputs
+
+
+@pytest.mark.parametrize("count", [1, 84, 85, 86, 150])
+def test_a_summed_up_chat_goes_on_after_a_restart(load, kept, count):
+    """From its end, whether or not that is the end of a block."""
+    engine = load("qwen3.5", prompt_cache=kept)
+    result, _ = ask(engine, max_tokens=count)
+    engine.keep_prompts()
+    engine.close()
+    longer = [*PROMPT, *result.token_ids, *range(5, 80)]
+    again, outputs = ask(load("qwen3.5", prompt_cache=kept), longer)
+    assert again.usage.cached_tokens == (len(PROMPT) + count - 1 if count > 1 else len(PROMPT))
+    assert outputs == ask(load("qwen3.5"), longer)[1]
+
+
+def test_right_guesses_are_not_part_of_a_kept_state(load, kept):
+    def written(engine, prompt, count=200):
+        sampling = SamplingParams(temperature=0)
+        request = GenerateRequest(token_ids=prompt, sampling=sampling, max_tokens=count, ignore_eos=True)
+        return engine.submit(request).result()
+
+    answer = list(written(load("qwen3.5"), PROMPT).token_ids)
+    engine = load("qwen3.5", prompt_cache=kept, draft="ngram")
+    places: dict[int, int] = {}  # by tokens of the conversation
+    for count in range(190, 200):  # it repeats itself, so that guesses are right, and some answers end behind one
+        assert list(written(engine, PROMPT, count).token_ids) == answer[:count]
+        slot = max(engine._cache._slots, key=lambda slot: slot.last_used)
+        places[len(slot.tokens)] = slot.states.place(len(slot.tokens))
+        if places[len(slot.tokens)] < len(slot.tokens):
+            break
+    held, place = places.popitem()
+    assert len(PROMPT) < place < held
+    engine.keep_prompts()
+    engine.close()
+    prompt = [*PROMPT, *answer[: held - len(PROMPT)], *range(5, 80)]
+    again = written(load("qwen3.5", prompt_cache=kept), prompt)
+    assert again.usage.cached_tokens == place
+    assert again.token_ids == written(load("qwen3.5"), prompt).token_ids
+
+
+def test_only_the_last_states_of_a_chat_stay_on_the_disk(load, kept):
+    engine = load("qwen3.5", prompt_cache=kept)
+    prompt = PROMPT
+    for _ in range(3):
+        result, _ = ask(engine, prompt, cache_key="chat")
+        engine.keep_prompts()
+        prompt = [*prompt, *result.token_ids, *range(5, 80)]
+    wait_until(lambda: len(list(kept.glob("*+*.kv"))) == 2)
+    assert len(list(kept.glob("*.kv"))) == len(prompt[:-75]) // 64 + 2
+    engine.close()
+    engine = load("qwen3.5", prompt_cache=kept)
+    result, outputs = ask(engine, prompt, cache_key="chat")
+    assert result.usage.cached_tokens == len(prompt) - 76
+    assert outputs == ask(load("qwen3.5"), prompt)[1]
+    engine.keep_prompts()  # what came from the disk makes room, too
+    wait_until(lambda: len(list(kept.glob("*+*.kv"))) == 3)
+    assert not list(kept.glob(f"*+{len(prompt) - 76}.kv"))
+
+
+def test_a_state_without_the_blocks_before_it_is_no_use(load, kept):
+    outputs = read_before(load, kept, shape="qwen3.5")
+    next(kept.glob("000001-*")).unlink()
+    result, again = ask(load("qwen3.5", prompt_cache=kept))
+    assert result.usage.cached_tokens == 0
+    assert again == outputs
+
+
+@pytest.mark.parametrize("damaged", ["000002-*", "*+284*"])
+def test_a_damaged_file_before_a_state_is_read_again(load, kept, damaged):
+    outputs = read_before(load, kept, shape="qwen3.5")
+    file = next(kept.glob(damaged))
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    result, again = ask(load("qwen3.5", prompt_cache=kept))
+    assert result.usage.cached_tokens == 0
+    assert again == outputs
+
+
+def test_states_of_a_long_prompt_are_kept_while_it_is_read(load, kept, monkeypatch):
+    monkeypatch.setattr(prompt_cache, "STATES_EVERY", 600)
+    engine = load("qwen3.5", prompt_cache=kept)
+    budget = engine._loop._scheduler.budget
+    engine._loop.call(lambda: setattr(budget, "chunk", lambda pending, decodes: min(pending, 128)))
+    read = threading.Event()
+
+    def seen(sequence, tokens, accept=Sequence.accept):
+        accept(sequence, tokens)
+        time.sleep(0.05)  # the disk is not as slow as that
+        if len(sequence.slot.tokens) >= 1500:
+            read.set()
+
+    monkeypatch.setattr(Sequence, "accept", seen)
+    long = PROMPT * 6
+    job = engine.submit(GenerateRequest(token_ids=long, max_tokens=6))
+    assert read.wait(20)
+    assert [path.stem.partition("+")[2] for path in kept.glob("*+*.kv")] == ["1024"]
+    job.cancel()
+    job.result()
+    engine.close()
+    monkeypatch.undo()
+    result, outputs = ask(load("qwen3.5", prompt_cache=kept), long)
+    assert result.usage.cached_tokens >= 1024  # or what it had read when it was stopped
+    assert outputs == ask(load("qwen3.5"), long)[1]
