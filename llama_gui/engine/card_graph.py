@@ -121,7 +121,7 @@ def graphs_of(network: Llama, ranker: Ranker) -> CardGraphs | DecodeGraphs | Non
     and for Gemma 4, of whose tokens a part is read from the disk.
     """
     mixed = [block.mlp for block in network.blocks if isinstance(block.mlp, Experts)]
-    if network.config.gemma4 is not None or network.config.delta is not None:
+    if network.config.gemma4 is not None or network.config.recurrent is not None:
         return None
     if network.device.type != "cuda" or not all(isinstance(experts, CardExperts) for experts in mixed):
         return None

@@ -303,8 +303,11 @@ class Checkpoint:
 
 
 def with_parts(name: str, parts: Mapping[str, str]) -> str:
-    """`name`, where it is of a layer's part (its weight, bias or scale), with what `parts` calls that part."""
+    """`name`, with what `parts` calls the part that it is of: of a layer, or of the network."""
     match = _OF_LAYER.fullmatch(name) if parts else None
+    whole, _, kind = name.rpartition(".")
+    if whole in parts:
+        return f"{parts[whole]}.{kind}"
     return name if match is None else f"{match[1]}{parts.get(match[2], match[2])}{match[3]}"
 
 

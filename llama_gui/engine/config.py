@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from llama_gui.engine.cache_layout import CacheLayout
+from llama_gui.engine.conv_config import ConvConfig, read_conv, with_lfm2_names
 from llama_gui.engine.delta_config import DeltaConfig, read_delta
 from llama_gui.engine.expert_config import ERNIE_NAMES, ExpertConfig, read_experts, with_names_of_qwen
 from llama_gui.engine.families import FAMILIES, Family
@@ -14,7 +15,9 @@ from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json,
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
 from llama_gui.engine.gemma4_config import Gemma4Config, layout_of, read_gemma4
 from llama_gui.engine.quantisation_config import QUANTISATION, Fp8Config, read_fp8, read_mxfp4
+from llama_gui.engine.recurrent_config import RecurrentConfig
 from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim, with_alpha
+from llama_gui.engine.window_config import sliding_layers, unrotated_layers, window_of
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.vocabulary import SamplingParams
 
@@ -112,7 +115,9 @@ class NetworkConfig:
     gemma4: Gemma4Config | None = None
     """What layers without a window have otherwise, and more; None: it is no Gemma 4."""
     delta: DeltaConfig | None = None
-    """Which layers have a gated delta net in the place of attention, whose output is gated then; None: all attend."""
+    """Which layers have a gated delta net in the place of attention, whose output is gated then; None: none has."""
+    conv: ConvConfig | None = None
+    """Which layers have a short convolution there; None: none has."""
 
     @property
     def rotary_dim(self) -> int:
@@ -157,8 +162,8 @@ class NetworkConfig:
     def cache_layout(self) -> CacheLayout:
         """Which keys and values are kept."""
         layers = self.num_hidden_layers
-        if self.delta is not None:
-            return CacheLayout.of_some(layers, self.delta.layers, self.num_key_value_heads, self.head_dim)
+        if self.recurrent is not None:
+            return CacheLayout.of_some(layers, self.recurrent.layers, self.num_key_value_heads, self.head_dim)
         if self.gemma4 is None:
             return CacheLayout.even(layers, self.num_key_value_heads, self.head_dim)
         return layout_of(self.gemma4, (self.num_key_value_heads, self.head_dim), self.sliding_layers, layers)
@@ -178,9 +183,15 @@ class NetworkConfig:
         """Which of `ropes` that of `layer` is."""
         return int(self.local_rope is not None and layer in self.sliding_layers)
 
-    def delta_of(self, layer: int) -> DeltaConfig | None:
-        """What `layer` has in the place of attention; None: it attends."""
-        return self.delta if self.delta is not None and layer in self.delta.layers else None
+    @property
+    def recurrent(self) -> RecurrentConfig | None:
+        """What some layers have in the place of attention, which keeps a state; None: all attend."""
+        return self.delta or self.conv
+
+    def recurrent_of(self, layer: int) -> RecurrentConfig | None:
+        """The same of `layer`; None: it attends."""
+        found = self.recurrent
+        return found if found is not None and layer in found.layers else None
 
     def experts_of(self, layer: int) -> ExpertConfig | None:
         """Those of `layer`; None: it has an MLP."""
@@ -237,6 +248,8 @@ def network_config(fields: Fields) -> NetworkConfig:
         fields = _as_granite_4(fields)
     if family.experts is ERNIE_NAMES:
         fields = with_names_of_qwen(fields, fields.integer("num_hidden_layers", most=_MOST_LAYERS))
+    if family.has_convs:
+        fields = with_lfm2_names(fields)
     if family.has_scales:
         fields = _as_granite(fields)
     _refuse_options(fields, family)
@@ -244,9 +257,9 @@ def network_config(fields: Fields) -> NetworkConfig:
     hidden = fields.integer("hidden_size")
     layers = fields.integer("num_hidden_layers", most=_MOST_LAYERS)
     qkv_bias, out_bias, mlp_bias = _biases(fields, family)
-    window = _window(fields, family)
-    sliding = _sliding_layers(fields, family, layers) if window else frozenset[int]()
-    unrotated = _unrotated_layers(fields, family, layers)
+    window = window_of(fields, family)
+    sliding = sliding_layers(fields, family, layers) if window else frozenset[int]()
+    unrotated = unrotated_layers(fields, family, layers)
     if window and family.rotates_windows:
         unrotated = frozenset(range(layers)) - sliding
     head_dim = fields.integer("head_dim", max(hidden // heads, 1))
@@ -296,6 +309,8 @@ def network_config(fields: Fields) -> NetworkConfig:
         return _as_gpt_oss(config, fields)
     if family.has_deltas:
         return replace(config, norm_shift=1.0, delta=read_delta(fields, layers))
+    if family.has_convs:
+        return replace(config, conv=read_conv(fields, layers, hidden))
     return _multiplied(config, fields) if family.multiplies else config
 
 
@@ -506,47 +521,6 @@ def _refuse_options(fields: Fields, family: Family) -> None:
         asked.append("is_causal: false")
     if asked:
         raise UnsupportedModelError(f"{fields.file}: {asked[0]} is not supported. Choose another model.")
-
-
-def _window(fields: Fields, family: Family) -> int | None:
-    """Tokens that a layer with a sliding window sees; None: no layer has one."""
-    if family.window == "never" or (family.window == "when used" and not fields.flag("use_sliding_window", False)):
-        return None
-    if fields.values.get("sliding_window") is None:
-        return None
-    return fields.integer("sliding_window")
-
-
-def _sliding_layers(fields: Fields, family: Family, layers: int) -> frozenset[int]:
-    if family.window == "always":
-        return frozenset(range(layers))
-    kinds = fields.values.get("layer_types")
-    if kinds is None and family.rope_interval is not None:
-        return _unrotated_layers(fields, family, layers)
-    if kinds is None and family.window == "by pattern":
-        interval = fields.integer("sliding_window_pattern", 6)
-        return frozenset(layer for layer in range(layers) if (layer + 1) % interval)
-    if kinds is None:
-        first = fields.values.get("max_window_layers", 28)
-        if isinstance(first, bool) or not isinstance(first, int) or first < 0:
-            raise fields.wrong("max_window_layers", "a whole number of at least 0")
-        return frozenset(range(first, layers))
-    known = ("full_attention", "sliding_attention")
-    if not isinstance(kinds, list) or len(kinds) != layers or not all(kind in known for kind in kinds):
-        raise fields.wrong("layer_types", f"a list of {layers} names, each {' or '.join(known)}")
-    return frozenset(layer for layer, kind in enumerate(kinds) if kind == "sliding_attention")
-
-
-def _unrotated_layers(fields: Fields, family: Family, layers: int) -> frozenset[int]:
-    if family.rope_interval is None:
-        return frozenset()
-    flags = fields.values.get("no_rope_layers")  # 1 for those that are rotated
-    if flags is None:
-        interval = fields.integer("no_rope_layer_interval", family.rope_interval)
-        return frozenset(range(interval - 1, layers, interval))
-    if not isinstance(flags, list) or len(flags) != layers or not all(flag in (0, 1) for flag in flags):
-        raise fields.wrong("no_rope_layers", f"a list of {layers} numbers, each 0 or 1")
-    return frozenset(layer for layer, flag in enumerate(flags) if not flag)
 
 
 def _dtype(fields: Fields) -> str:

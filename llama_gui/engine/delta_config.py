@@ -1,30 +1,28 @@
 """What most layers of Qwen3.5 have in the place of attention: gated delta nets, which sum up what was read."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
 from llama_gui.engine.fields import Fields, shown
+from llama_gui.engine.recurrent_config import ATTENDS, RecurrentConfig, recurrent_layers
 from llama_gui.errors import UnsupportedModelError
 
-FULL, LINEAR = "full_attention", "linear_attention"
+LINEAR = "linear_attention"
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaConfig:
-    """Gated delta nets (Yang et al. 2024, https://arxiv.org/abs/2412.06464) in `layers`; the others attend.
+class DeltaConfig(RecurrentConfig):
+    """Gated delta nets (Yang et al. 2024, https://arxiv.org/abs/2412.06464).
 
-    Queries, keys and values go through a convolution over the last `taps` tokens. Each key head serves
-    ``value_heads / key_heads`` value heads, those behind one another, unless it `is_gguf`.
+    Queries, keys and values go through the convolution. Each key head serves ``value_heads / key_heads`` value heads,
+    those behind one another, unless it `is_gguf`.
     """
 
-    layers: frozenset[int]
     key_heads: int
     value_heads: int
     key_dim: int
     value_dim: int
-    taps: int
     is_gguf: bool = False
     """In the files heads of values lie so that each key serves every so-many-th, and `linear_attn.slopes` are what
     A_log would be the logarithm of."""
@@ -50,10 +48,6 @@ class DeltaConfig:
             return value_heads % self.key_heads
         return value_heads // (self.value_heads // self.key_heads)
 
-    def number_of(self, layer: int) -> int:
-        """How many such layers are before `layer`."""
-        return sum(other < layer for other in self.layers)
-
 
 def read_delta(fields: Fields, layers: int) -> DeltaConfig:
     """Raise BrokenModelError or UnsupportedModelError where the fields do not describe what we run."""
@@ -65,23 +59,13 @@ def read_delta(fields: Fields, layers: int) -> DeltaConfig:
     key_heads, value_heads = fields.integer("linear_num_key_heads", 16), fields.integer("linear_num_value_heads", 32)
     if value_heads % key_heads:
         raise fields.wrong("linear_num_value_heads", f"a multiple of linear_num_key_heads ({key_heads})")
+    interval = fields.integer("full_attention_interval", 4)
+    kinds = [LINEAR if (layer + 1) % interval else ATTENDS for layer in range(layers)]
     return DeltaConfig(
-        frozenset(layer for layer, kind in enumerate(_kinds(fields, layers)) if kind == LINEAR),
+        recurrent_layers(fields, LINEAR, layers, kinds),
+        fields.integer("linear_conv_kernel_dim", 4),
         key_heads,
         value_heads,
         fields.integer("linear_key_head_dim", 128),
         fields.integer("linear_value_head_dim", 128),
-        fields.integer("linear_conv_kernel_dim", 4),
     )
-
-
-def _kinds(fields: Fields, layers: int) -> list[Any]:
-    kinds = fields.values.get("layer_types")
-    if kinds is None:
-        interval = fields.integer("full_attention_interval", 4)
-        return [LINEAR if (layer + 1) % interval else FULL for layer in range(layers)]
-    if not isinstance(kinds, list) or len(kinds) != layers or not all(kind in (FULL, LINEAR) for kind in kinds):
-        raise fields.wrong("layer_types", f"a list of {layers} names, each {FULL} or {LINEAR}")
-    if FULL not in kinds:  # the cache of keys and values would have no layers
-        raise fields.wrong("layer_types", f"such that one of them is {FULL}")
-    return kinds

@@ -58,6 +58,13 @@ GRANITE_NAMES = ExpertNames(
     ("block_sparse_moe.input_linear.weight",),
     "block_sparse_moe.output_linear.weight",
 )
+LFM2_NAMES = ExpertNames(
+    "feed_forward.gate.weight",
+    ("feed_forward.experts.{}.w1.weight", "feed_forward.experts.{}.w3.weight"),
+    "feed_forward.experts.{}.w2.weight",
+    correction="feed_forward.expert_bias",
+    are_flat=True,
+)
 GGUF_NAMES = ExpertNames(
     "mlp.gate.weight", ("mlp.experts.gate_proj.weight", "mlp.experts.up_proj.weight"), "mlp.experts.down_proj.weight"
 )
@@ -85,7 +92,8 @@ class ExpertConfig:
     """The experts in the place of every MLP, but for those of the first layers.
 
     `count`: in each layer. `chosen`: by how many of them a token goes. `inner`: the width between gate and down.
-    `normalises`: the weights of the chosen ones add up to 1, and otherwise those of all do. `shared`: `inner` of an MLP
+    `normalises`: the weights of the chosen ones add up to 1, and otherwise those of all do. `by_sigmoid`: a weight is
+    the sigmoid of its logit, and all by themselves add up to nothing. `shared`: `inner` of an MLP
     that all tokens go through besides; 0: there is none. `plain_layers`: so many of the first have no experts.
     """
 
@@ -96,6 +104,7 @@ class ExpertConfig:
     names: ExpertNames
     shared: int = 0
     plain_layers: int = 0
+    by_sigmoid: bool = False
 
 
 def read_experts(fields: Fields, names: ExpertNames, *, layers: int) -> ExpertConfig:
@@ -119,6 +128,8 @@ def read_experts(fields: Fields, names: ExpertNames, *, layers: int) -> ExpertCo
         raise fields.wrong("num_experts_per_tok", f"at most {count}, as there are experts")
     if values.get(_SHARED) == 0:  # the largest ERNIE has none
         names = replace(names, shared="", shared_gate="")
+    if not fields.flag("use_expert_bias", True):
+        names = replace(names, correction="")
     width = "moe_intermediate_size" if "moe_intermediate_size" in values else "intermediate_size"
     return ExpertConfig(
         count,
@@ -128,6 +139,7 @@ def read_experts(fields: Fields, names: ExpertNames, *, layers: int) -> ExpertCo
         names,
         fields.integer(_SHARED) if names.shared else 0,
         _plain_layers(fields, layers),
+        values.get("scoring_func") == "sigmoid",
     )
 
 

@@ -22,9 +22,18 @@ class Router:
     """Which experts a row goes through, and with which weights, all in float32.
 
     As in transformers (`MixtralTopKRouter` and its kin): the softmax over all experts, of which the largest are taken.
+    With `by_sigmoid` it is the sigmoid of each logit (`Lfm2MoeTopKRouter`).
     """
 
-    def __init__(self, linear: Linear, chosen: int, *, normalises: bool, correction: Tensor | None = None) -> None:
+    def __init__(
+        self,
+        linear: Linear,
+        chosen: int,
+        *,
+        normalises: bool,
+        correction: Tensor | None = None,
+        by_sigmoid: bool = False,
+    ) -> None:
         """`linear`: float32, a channel for each expert. For the others see `ExpertConfig`.
 
         `correction`: float32 ``[experts]``, see `ExpertNames.correction`.
@@ -33,16 +42,23 @@ class Router:
         self.chosen = chosen
         self.normalises = normalises
         self.correction = correction
+        self.by_sigmoid = by_sigmoid
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """``[rows, hidden] ->`` weights (float32) and numbers (int64) of the experts, ``[rows, chosen]`` each."""
-        weights = self.linear(x.float()).softmax(1)
+        logits = self.linear(x.float())
+        weights = _sigmoid(logits) if self.by_sigmoid else logits.softmax(1)
         if self.correction is None:
             weights, numbers = weights.topk(self.chosen, 1)
         else:
             numbers = (weights + self.correction).topk(self.chosen, 1).indices
             weights = weights.gather(1, numbers)
         return (weights / weights.sum(1, keepdim=True).clamp_(min=LEAST_SUM) if self.normalises else weights), numbers
+
+
+def _sigmoid(logits: Tensor) -> Tensor:
+    """As the softmax beside 0: that goes row by row, and torch's own has other bits at the end of its numbers."""
+    return F.pad(logits.reshape(-1, 1), (0, 1)).softmax(1)[:, 0].view_as(logits)
 
 
 class SharedExpert:
@@ -62,8 +78,7 @@ class SharedExpert:
         made = self.mlp(x).float()
         if self.gate is None:
             return made
-        # A sigmoid, as the softmax beside 0: that goes row by row, so bits do not depend on other rows.
-        return made * F.pad(self.gate(x.float()), (0, 1)).softmax(1)[:, :1]
+        return made * _sigmoid(self.gate(x.float()))
 
 
 class Experts:

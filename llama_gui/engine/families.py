@@ -8,6 +8,7 @@ from llama_gui.engine.expert_config import (
     ERNIE_NAMES,
     GPT_OSS_NAMES,
     GRANITE_NAMES,
+    LFM2_NAMES,
     MIXTRAL_NAMES,
     QWEN2_NAMES,
     QWEN35_NAMES,
@@ -83,6 +84,8 @@ class Family:
     """See `config._as_gpt_oss`."""
     has_deltas: bool = False
     """Most layers have a gated delta net in the place of attention, see `DeltaConfig`. Norms count from 1."""
+    has_convs: bool = False
+    """Most layers have a short convolution in the place of attention, see `ConvConfig`."""
     reads_pictures: bool = False
     """The network is what `text_config` describes; the vision network of the same checkpoint is left aside.
 
@@ -184,6 +187,29 @@ _QWEN35_MOE = replace(
         **_QWEN35.defaults, "hidden_size": 2048, "intermediate_size": 512, "moe_intermediate_size": 512,
         "num_experts": 256, "num_experts_per_tok": 8, "num_hidden_layers": 40, "num_key_value_heads": 2,
         "shared_expert_intermediate_size": 512, **_CHOSEN_ADD_UP,
+    },
+)  # fmt: skip
+
+_LFM2 = Family(
+    "lfm2", qkv_bias=False, out_bias=False, mlp_bias=False, qk_norm=True, has_convs=True,
+    part_names={
+        "operator_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm",
+        "self_attn.q_layernorm": "self_attn.q_norm", "self_attn.k_layernorm": "self_attn.k_norm",
+        "self_attn.out_proj": "self_attn.o_proj", "feed_forward.w1": "mlp.gate_proj", "feed_forward.w3": "mlp.up_proj",
+        "feed_forward.w2": "mlp.down_proj", "model.embedding_norm": "model.norm",
+    },
+    defaults={
+        "hidden_size": 2560, "intermediate_size": 12288, "max_position_embeddings": 128000, "num_attention_heads": 32,
+        "num_hidden_layers": 32, "num_key_value_heads": 8, "rope_theta": 1e6, "vocab_size": 65536,
+    },
+)  # fmt: skip
+
+_LFM2_MOE = replace(
+    _LFM2, model_type="lfm2_moe", experts=LFM2_NAMES,
+    defaults={
+        **_LFM2.defaults, "hidden_size": 2048, "intermediate_size": 7168, "moe_intermediate_size": 1792,
+        "num_dense_layers": 2, "num_experts": 32, "num_experts_per_tok": 4, "scoring_func": "sigmoid",
+        "use_expert_bias": True, **_CHOSEN_ADD_UP,
     },
 )  # fmt: skip
 
@@ -394,6 +420,10 @@ FAMILIES: dict[str, Family] = {
     # 35B-A3B, 122B-A10B, 397B-A17B
     "Qwen3_5MoeForCausalLM": _QWEN35_MOE,
     "Qwen3_5MoeForConditionalGeneration": replace(_QWEN35_MOE, model_type="qwen3_5_moe", reads_pictures=True),
+    # LFM2 and LFM2.5: 350M, 700M, 1.2B, 2.6B
+    "Lfm2ForCausalLM": _LFM2,
+    # 8B-A1B, 24B-A2B
+    "Lfm2MoeForCausalLM": _LFM2_MOE,
     # SmolVLM and Granite Docling, SmolVLM2
     "Idefics3ForConditionalGeneration": Family("idefics3", reads_pictures=True),
     "SmolVLMForConditionalGeneration": Family("smolvlm", reads_pictures=True),

@@ -15,6 +15,7 @@ from torch import Tensor
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.layer_states import LayerState, Piece, StateSpan, StateSpans
 from llama_gui.engine.linear import Linear
+from llama_gui.engine.recurrent import Recurrent
 
 _LEAST_NORM = 1e-6
 """Is added to the sum of the squares of queries and keys."""
@@ -36,23 +37,20 @@ class DeltaWeights:
     eps: float
 
 
-class GatedDeltaNet:
-    """In the place of attention in a `Block`.
+class GatedDeltaNet(Recurrent):
+    """See `Recurrent`.
 
     `qkv`: makes queries, keys, values and output gates ``[mixed_width + value_width]``, side by side. `rates`: float32,
-    makes how much each head corrects, and how much it forgets ``[2 * value_heads]``. `number`: of the layer, among
-    those that have one.
+    makes how much each head corrects, and how much it forgets ``[2 * value_heads]``.
     """
 
     def __init__(
         self, qkv: Linear, rates: Linear, out: Linear, config: DeltaConfig, weights: DeltaWeights, number: int
     ) -> None:
-        self.qkv = qkv
+        super().__init__(qkv, out, number)
         self.rates = rates
-        self.out = out
         self.config = config
         self.weights = weights
-        self.number = number
 
     @property
     def linears(self) -> list[Linear]:
@@ -60,7 +58,7 @@ class GatedDeltaNet:
         return [self.qkv, self.rates, self.out]
 
     def attend(self, x: Tensor, spans: StateSpans) -> Tensor:
-        """What comes before `out`: ``[rows, hidden] -> [rows, value_width]``; writes the states that pieces lead to."""
+        """See `Recurrent`: ``[rows, hidden] -> [rows, value_width]``."""
         mixed, rates = self.qkv(x), self.rates(x.float())
         for span in spans.spans:
             for row, piece in span.placed():
@@ -70,7 +68,7 @@ class GatedDeltaNet:
         return self.read(mixed, rates, spans)
 
     def sum_up(self, piece: Piece) -> None:
-        """Go on to the state behind rows that were kept, all of which turned out to be right."""
+        """See `Recurrent`."""
         assert piece.kept is not None
         mixed, rates = (part[self.number] for part in piece.kept)
         self.read(mixed, rates, StateSpans([StateSpan(0, [replace(piece, kept=None)])]))

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from llama_gui.engine.config import CAPS, GenerationDefaults, NetworkConfig, generation_defaults, network_config
-from llama_gui.engine.delta_config import FULL, LINEAR
+from llama_gui.engine.conv_config import CONV
+from llama_gui.engine.delta_config import LINEAR
 from llama_gui.engine.expert_config import GGUF_NAMES, GGUF_SHARED, ExpertConfig, ExpertNames
 from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import AGAIN, Fields, brief_list, shown
@@ -19,6 +20,7 @@ from llama_gui.engine.gguf_gemma4 import read_gemma4_fields
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
 from llama_gui.engine.gguf_weights import GUESSING_BLOCKS, read_numbers
 from llama_gui.engine.pooling import gguf_embeds
+from llama_gui.engine.recurrent_config import ATTENDS
 from llama_gui.engine.rope_config import RopeConfig
 from llama_gui.engine.rotary import inverse_frequencies
 from llama_gui.engine.weight_rows import PairedRows
@@ -56,6 +58,8 @@ ARCHITECTURES = {
     "gpt-oss": "GptOssForCausalLM",
     "qwen35": "Qwen3_5ForCausalLM",
     "qwen35moe": "Qwen3_5MoeForCausalLM",
+    "lfm2": "Lfm2ForCausalLM",
+    "lfm2moe": "Lfm2MoeForCausalLM",
 }
 _PAIRED = (
     "llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5", "ernie4_5-moe", "glm4", "chatglm", "minicpm",
@@ -70,6 +74,9 @@ _MULTIPLIERS = {
     "logits_scaling": "logit_scale",
 }
 
+_BY_SOFTMAX, _BY_SIGMOID = 1, 2
+"""What `expert_gating_func` may be."""
+
 # What a relative of these architectures may ask for, and the value that asks for nothing.
 _REFUSED: dict[str, Any] = {
     "expert_count": 0,
@@ -83,7 +90,7 @@ _REFUSED: dict[str, Any] = {
     "residual_scale": 1.0,
     "rope.scaling.yarn_ext_factor": 1.0,
     "expert_shared_count": 0,
-    "expert_gating_func": 1,
+    "expert_gating_func": _BY_SOFTMAX,
     "expert_weights_scale": 1.0,
     "leading_dense_block_count": 0,
     "interleave_moe_layer_step": 1,
@@ -139,6 +146,8 @@ class GgufConfig:
         )
         if config.delta is not None:
             config = replace(config, delta=replace(config.delta, is_gguf=True))
+        if config.conv is not None:
+            config = replace(config, conv=replace(config.conv, is_gguf=True))
         divisors = None if self._family.is_gemma4 else self._tensors.get(ROPE_DIVISORS)
         return config if divisors is None else replace(config, rope=self._divided(divisors, config))
 
@@ -188,6 +197,7 @@ class GgufConfig:
             **(self._gemma(layers, hidden) if self._family.is_gemma else self._olmo3() if self._slides else {}),
             **(self._experts() if self._family.experts is not None else {}),
             **(self._deltas(layers) if self._family.has_deltas else {}),
+            **(self._convs(layers) if self._family.has_convs else {}),
             **self._besides,
         }
 
@@ -209,7 +219,7 @@ class GgufConfig:
         recurrent = self._get("attention.recurrent_layers")
         kinds: dict[str, Any] = {"full_attention_interval": self._integer("full_attention_interval", 4)}
         if isinstance(recurrent, np.ndarray):
-            kinds = {"layer_types": [LINEAR if one else FULL for one in recurrent[:layers]]}
+            kinds = {"layer_types": [LINEAR if one else ATTENDS for one in recurrent[:layers]]}
         return {
             **kinds,
             "linear_num_key_heads": self._integer("ssm.group_count"),
@@ -218,6 +228,24 @@ class GgufConfig:
             "linear_value_head_dim": inner // heads,
             "linear_conv_kernel_dim": self._integer("ssm.conv_kernel"),
         }
+
+    def _convs(self, layers: int) -> dict[str, Any]:
+        """Which layers of LFM2 have one; the others have key heads."""
+        heads = self._kv_heads_of_layers()
+        if heads is None or len(heads) < layers:
+            raise self._fields.wrong(self._prefix + "attention.head_count_kv", f"a list of {layers} numbers")
+        return {
+            "layer_types": [ATTENDS if count else CONV for count in heads[:layers]],
+            "conv_L_cache": self._integer("shortconv.l_cache"),
+            "block_auto_adjust_ff_dim": False,
+            "num_dense_layers": self._get("leading_dense_block_count") or 0,
+            "scoring_func": "softmax" if self._get("expert_gating_func") == _BY_SOFTMAX else "sigmoid",
+        }
+
+    def _kv_heads_of_layers(self) -> list[int] | None:
+        """How many key heads each layer has, where the file has a list."""
+        value = self._get("attention.head_count_kv")
+        return value.tolist() if isinstance(value, np.ndarray) and value.dtype.kind in "iu" else None
 
     def _gemma(self, layers: int, hidden: int) -> dict[str, Any]:
         """What files of Gemma leave to who reads them."""
@@ -287,7 +315,7 @@ class GgufConfig:
                     f"{self._path}: {self._prefix}{key} is {self._get(key)} beside heads of {head_dim}, "
                     "which is not supported. Choose another model."
                 )
-        kv_heads = self._integer("attention.head_count_kv", heads)
+        kv_heads = self._kv_heads(heads)
         if heads % kv_heads:
             raise self._fields.wrong(self._prefix + "attention.head_count_kv", f"a divisor of the {heads} heads")
         sizes = {"num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": head_dim}
@@ -298,6 +326,16 @@ class GgufConfig:
             raise self._fields.wrong(self._prefix + "rope.dimension_count", f"at most {head_dim}, the width of a head")
         share = math.nextafter(rotated / head_dim, 1)  # so that it is cut off to the same number again
         return {**sizes, "partial_rotary_factor": share}
+
+    def _kv_heads(self, heads: int) -> int:
+        """Of each layer that attends."""
+        listed = self._kv_heads_of_layers() if self._family.has_convs else None
+        if listed is None:
+            return self._integer("attention.head_count_kv", heads)
+        found = {count for count in listed if count}
+        if len(found) != 1 or min(found) < 1:
+            raise self._fields.wrong(self._prefix + "attention.head_count_kv", "a list of one number and of zeros")
+        return found.pop()
 
     def paired_rows(self, config: NetworkConfig) -> dict[str, PairedRows]:
         """For the weights whose rows are in pairs."""
@@ -315,6 +353,9 @@ class GgufConfig:
         shares = self._family.experts is not None and self._family.experts.shared
         known += ["expert_shared_count", "leading_dense_block_count"] if shares else []
         known += ["expert_gating_func"] if self._family.has_sinks else []  # llama.cpp knows it of gpt-oss, too
+        if self._family.has_convs:
+            known += ["leading_dense_block_count"]
+            known += ["expert_gating_func"] if self._get("expert_gating_func") == _BY_SIGMOID else []
         for key, harmless in _REFUSED.items():
             value = None if key in known else self._get(key)
             if value is not None and (isinstance(value, np.ndarray | list) or value != harmless):

@@ -30,6 +30,9 @@ _PARTS = {
     "inp_gate": "per_layer_input_gate",
     "proj": "per_layer_projection",
     "post_norm": "post_per_layer_input_norm",
+    "shortconv.conv": "conv.conv",
+    "shortconv.in_proj": "conv.in_proj",
+    "shortconv.out_proj": "conv.out_proj",
 }
 _FUSED = {"ffn_up": "mlp.gate_up_proj"}
 """Of files whose layers have no gate by itself."""
@@ -57,6 +60,7 @@ _BARE = {
 """The weights that the engine knows by names without ".weight"."""
 _WHOLE = {
     "token_embd.weight": "model.embed_tokens.weight",
+    "token_embd_norm.weight": "model.norm.weight",  # what LFM2 calls the next one
     "output_norm.weight": "model.norm.weight",
     "output.weight": "lm_head.weight",
     "per_layer_token_embd.weight": "model.embed_tokens_per_layer.weight",

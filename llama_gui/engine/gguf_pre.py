@@ -108,6 +108,7 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "llama3": _LLAMA3,
     "llama-v3": _LLAMA3,
     "falcon3": _LLAMA3,
+    "lfm2": _LLAMA3,
     "pixtral": _LLAMA3,
     "smaug-bpe": PreTokenizer(_LLAMA3.steps),
     "dbrx": PreTokenizer(_LLAMA3.steps),

@@ -1,4 +1,4 @@
-"""What gated delta nets hold of a conversation: sums of all that was read, in the place of a row for each token.
+"""What recurrent layers hold of a conversation: sums of all that was read, or its last tokens, and no row for each.
 
 They cannot be cut where one likes, as keys and values can: what is kept of earlier places are whole copies, the marks.
 llama.cpp's server has the same for such networks (context checkpoints).
@@ -13,7 +13,9 @@ from typing import NamedTuple, Self
 import torch
 from torch import Tensor
 
+from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.delta_config import DeltaConfig
+from llama_gui.engine.recurrent_config import RecurrentConfig
 
 MARK_EVERY = 512
 """Tokens of a prompt between marks, for conversations that begin alike."""
@@ -22,14 +24,16 @@ MARK_BEFORE_END = 16
 left out of later prompts, the next question is read: those differ in the marks behind which an answer begins."""
 MARK_BEFORE_QUESTION = 256
 """So many tokens before that is another: for another question about the same."""
-MOST_MARKS = 7
+MOST_MARKS, MOST_SMALL_MARKS = 7, 64
+"""The second is for states of less than so many bytes, such as those of convolutions."""
+SMALL_STATE = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class StateShape:
-    """`inputs` ``[layers, taps - 1, mixed_width]``, `memory` ``[layers, value_heads, key_dim, value_dim]``.
+    """`inputs` ``[layers, taps - 1, channels]``, `memory` ``[layers, value_heads, key_dim, value_dim]``.
 
-    `mixed`, `rates`: numbers of a row of each layer, see `KeptRows`.
+    Where layers only convolve, there are no heads. `mixed`, `rates`: numbers of a row of each layer, see `KeptRows`.
     """
 
     inputs: tuple[int, int, int]
@@ -47,13 +51,24 @@ class StateShape:
         """What each conversation takes, however short: the state behind its last token, and that of the next step."""
         return 2 * self.byte_count
 
+    @property
+    def most_marks(self) -> int:
+        """So many are kept of a conversation."""
+        return MOST_SMALL_MARKS if self.byte_count < SMALL_STATE else MOST_MARKS
+
     @classmethod
-    def of(cls, config: DeltaConfig) -> Self:
-        """For all layers of a network that have one."""
-        layers = len(config.layers)
-        inputs = layers, config.taps - 1, config.mixed_width
-        memory = layers, config.value_heads, config.key_dim, config.value_dim
-        return cls(inputs, memory, config.mixed_width + config.value_width, 2 * config.value_heads)
+    def of(cls, config: RecurrentConfig) -> Self:
+        """For all layers of a network that have one. ValueError: nobody knows such layers."""
+        layers, before = len(config.layers), config.taps - 1
+        match config:
+            case DeltaConfig():
+                memory = layers, config.value_heads, config.key_dim, config.value_dim
+                mixed, rates = config.mixed_width + config.value_width, 2 * config.value_heads
+                return cls((layers, before, config.mixed_width), memory, mixed, rates)
+            case ConvConfig():
+                return cls((layers, before, config.width), (layers, 0, 0, 0), config.width, 0)
+            case _:
+                raise ValueError(f"{config} describes no layers that keep states")
 
 
 class LayerState:
@@ -70,7 +85,8 @@ class LayerState:
 class KeptRows(NamedTuple):
     """What the layers make of guesses, of which nobody knows yet how many are right, before that is summed up.
 
-    Float32: what `GatedDeltaNet.qkv` makes, ``[layers, rows, mixed]``, and `rates` ``[layers, rows, rates]``.
+    Float32: what goes into the layers, ``[layers, rows, mixed]``, and `rates` ``[layers, rows, rates]``. Of gated delta
+    nets that is what `qkv` makes, of convolutions what they convolve.
     """
 
     mixed: Tensor
@@ -242,7 +258,7 @@ class SlotStates:
         """Have one more; of too many goes one that is near its neighbours, for how far it is from beginning and end."""
         state.is_kept = True
         self.marks.append((tokens, state))
-        if len(self.marks) > MOST_MARKS:
+        if len(self.marks) > self._shape.most_marks:
             places = [0, *(place for place, _ in self.marks)]
             neighbours = zip(places, places[2:], strict=False)
             gaps = [(after - before) / min(after, tokens - before) for before, after in neighbours]

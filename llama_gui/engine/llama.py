@@ -10,7 +10,6 @@ from llama_gui.engine.attention_blocks import causal_mask, soften_logits
 from llama_gui.engine.card_kernels import CardKernels, Places
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.experts import Experts
-from llama_gui.engine.gated_delta import GatedDeltaNet
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kv_cache import KVCache, Slot
 from llama_gui.engine.layer_inputs import LayerInput, LayerInputs
@@ -20,6 +19,7 @@ from llama_gui.engine.linear import Linear, RowPlan
 from llama_gui.engine.native_attention import NativeSpans
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_layer import NativeLayer, NativeLayers
+from llama_gui.engine.recurrent import Recurrent
 from llama_gui.engine.rotary import Rotary, Turns
 from llama_gui.engine.token_table import TokenTable
 from llama_gui.engine.vision.placing import is_key
@@ -71,7 +71,7 @@ class Block:
     """
 
     attention_norm: RMSNorm | None
-    attention: Attention | GatedDeltaNet
+    attention: Attention | Recurrent
     mlp_norm: RMSNorm | None
     mlp: MLP | Int8MLP | Experts
     native: NativeLayer | None = None
@@ -105,9 +105,9 @@ class Block:
         return self.finish(x, self.attend(x, layer, turns, spans, states), layer, given)
 
     def attend(self, x: Tensor, layer: int, turns: Turns, spans: Spans, states: StateSpans | None = None) -> Tensor:
-        """The first part of it, see `Attention.attend` and `GatedDeltaNet.attend`."""
+        """The first part of it, see `Attention.attend` and `Recurrent.attend`."""
         normed = _normed(x, self.attention_norm)
-        if isinstance(self.attention, GatedDeltaNet):
+        if isinstance(self.attention, Recurrent):
             assert states is not None
             return self.attention.attend(normed, states)
         return self.attention.attend(normed, layer, turns, spans)
@@ -199,7 +199,8 @@ class Llama:
     def new_cache(self, byte_budget: int, longest: int | None = None) -> KVCache:
         """A cache as this network reads it. `longest`: the most tokens of a conversation; None: nobody knows."""
         in_blocks = self.cache_in_blocks
-        states = None if self.config.delta is None else StateShape.of(self.config.delta)
+        recurrent = self.config.recurrent
+        states = None if recurrent is None else StateShape.of(recurrent)
         room = byte_budget, longest
         return KVCache(self.config, self.cache_dtype, self.device, *room, in_blocks=in_blocks, states=states)
 
@@ -430,7 +431,7 @@ class Llama:
 
     def _states(self, segments: Sequence[Segment]) -> StateSpans | None:
         """Through which states the rows of each segment go; None: no layer has those in the place of keys."""
-        if self.config.delta is None:
+        if self.config.recurrent is None:
             return None
         spans: list[StateSpan] = []
         row = 0
@@ -447,7 +448,7 @@ class Llama:
         if piece is None:
             return
         for block in self.blocks:
-            if isinstance(block.attention, GatedDeltaNet):
+            if isinstance(block.attention, Recurrent):
                 block.attention.sum_up(piece)
         states.settle(piece)
 

@@ -53,7 +53,7 @@ def plan_load(
         weight_bytes=weights,
         token_bytes=token_bytes(config, kept),
         chat_bytes=chat_bytes_of(available_bytes(torch_device.type) + freed - weights),
-        state_bytes=0 if config.delta is None else StateShape.of(config.delta).least_bytes,
+        state_bytes=0 if config.recurrent is None else StateShape.of(config.recurrent).least_bytes,
     )
 
 

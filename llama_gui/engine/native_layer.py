@@ -24,6 +24,7 @@ from llama_gui.engine.native_linear import (
 )
 from llama_gui.engine.packed_weights import OPERAND_FORMS, Operand
 from llama_gui.engine.rotary import Turns
+from llama_gui.engine.short_conv import ShortConv
 
 _GATES: tuple[Gate, ...] = get_args(Gate)
 
@@ -55,6 +56,7 @@ class _Experts(ctypes.Structure):
         ("correction", _Address),
         *((name, ctypes.POINTER(_Linear)) for name in ("shared_gate_up", "shared_down")),
         ("shared_gate", _Address),
+        ("by_sigmoid", _Number),
     )
 
 
@@ -78,7 +80,12 @@ class _Layer(ctypes.Structure):
         ("scalar", ctypes.c_double),
         ("gates", _Number),
         ("delta", _Address),
+        ("conv", _Address),
     )
+
+
+class _ShortConv(ctypes.Structure):
+    _fields_ = (("taps", _Address), *((name, _Number) for name in ("width", "tap_count", "number")))
 
 
 class _Pass(ctypes.Structure):
@@ -120,6 +127,7 @@ class NativeExperts:
     correction: Tensor | None = None
     shared: Sequence[Sequence[Operand]] = ()
     shared_gate: Tensor | None = None
+    by_sigmoid: bool = False
 
     @classmethod
     def of(cls, experts: Experts) -> Self | None:
@@ -150,6 +158,7 @@ class NativeExperts:
             router.correction,
             shared,
             None if gate is None else gate.weight,
+            router.by_sigmoid,
         )
 
 
@@ -158,12 +167,12 @@ def _shapes(operands: Sequence[Operand]) -> tuple[tuple[str, int, int], ...]:
 
 
 class NativeLayer:
-    """Attention (or a gated delta net) and the feed-forward part, each behind its norm, on rows of float32."""
+    """Attention (or what is in its place) and the feed-forward part, each behind its norm, on rows of float32."""
 
     def __init__(
         self,
         kernels: NativeKernels,
-        attention: Attention | NativeDeltaNet,
+        attention: Attention | NativeDeltaNet | ShortConv,
         linears: Sequence[Sequence[Operand]],
         norms: tuple[RMSNorm | None, RMSNorm | None],
         post_norms: tuple[RMSNorm, RMSNorm] | None = None,
@@ -197,8 +206,18 @@ class NativeLayer:
             experts=None if experts is None else ctypes.pointer(_experts(experts)),
             scalar=scalar,
             **_inputs(own),
-            **({"delta": attention.address} if isinstance(attention, NativeDeltaNet) else _heads(attention)),
+            **self._first_part(attention),
         )
+
+    def _first_part(self, attention: Attention | NativeDeltaNet | ShortConv) -> dict[str, Any]:
+        """The fields of what is not the feed-forward part."""
+        if isinstance(attention, Attention):
+            return _heads(attention)
+        if isinstance(attention, NativeDeltaNet):
+            return {"delta": attention.address}
+        taps, width = attention.taps.shape
+        self._conv = _ShortConv(attention.taps.data_ptr(), width, taps, attention.number)
+        return {"conv": ctypes.addressof(self._conv)}
 
     @property
     def address(self) -> int:
@@ -216,7 +235,7 @@ class NativeLayer:
     ) -> Tensor:
         """``[rows, hidden] -> [rows that attend, hidden]``, in place; `layer` is its number, see `CacheLayout.places`.
 
-        `given`: what all layers get besides, ``[rows that attend, layers * width]``. `states`: for a gated delta net.
+        `given`: what all layers get besides, ``[rows that attend, layers * width]``. `states`: for what keeps some.
         """
         run = NativeLayers(self._kernels, [self], [0], layer, spans.places)
         return run(x, [turns], spans, given, states)[: spans.attending]
@@ -324,6 +343,7 @@ def _experts(experts: NativeExperts) -> _Experts:
         *_addresses(experts.correction),
         *shared,
         *_addresses(experts.shared_gate),
+        experts.by_sigmoid,
     )
 
 

@@ -286,7 +286,7 @@ def _sums_up_right(kernels: NativeKernels) -> bool:
     """A layer with a gated delta net, two conversations of which one is cut."""
     generator = torch.Generator().manual_seed(0)
     rows, hidden, inner = 13, 64, 96
-    config = DeltaConfig(frozenset({0}), 2, 4, 16, 24, 4, is_gguf=True)
+    config = DeltaConfig(frozenset({0}), 4, 2, 4, 16, 24, is_gguf=True)
 
     def numbers(*shape: int) -> Tensor:
         return torch.randn(shape, generator=generator)

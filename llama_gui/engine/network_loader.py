@@ -14,6 +14,7 @@ from llama_gui.engine.card_experts import on_card
 from llama_gui.engine.card_kernels import CardKernels
 from llama_gui.engine.checkpoint import WeightSource
 from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.device import Precision, give_memory_back
 from llama_gui.engine.expert_config import ExpertConfig, ExpertNames, bias_of
@@ -34,6 +35,9 @@ from llama_gui.engine.native_layer import NativeExperts, NativeInput, NativeLaye
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear, NativeRouterLinear
 from llama_gui.engine.packed_weights import CodedPanels, Panels
 from llama_gui.engine.quantised_linear import MOST_WIDTH, QuantisedLinear
+from llama_gui.engine.recurrent import Recurrent
+from llama_gui.engine.recurrent_config import RecurrentConfig
+from llama_gui.engine.short_conv import ShortConv
 from llama_gui.engine.token_table import BlocksTable, CodedTable, Int8Table, PanelsTable, PlainTable, TokenTable
 from llama_gui.engine.weight_shapes import (
     GATE_UP,
@@ -80,7 +84,7 @@ class NetworkLoader:
         self._kernels = kernels if device.type == "cpu" else None
         self._card = (
             None
-            if config.gemma4 is not None or config.delta is not None
+            if config.gemma4 is not None or config.recurrent is not None
             else card_kernels.find(device, config.head_dim)
         )
         self._cache_dtype = cache_dtype or resolve_cache_dtype("auto", precision, config.head_dim, device, kernels)
@@ -170,8 +174,8 @@ class NetworkLoader:
     def _block(self, layer: int) -> Block:
         config, prefix = self._config, f"model.layers.{layer}."
         give_memory_back(layer_parameters(config))  # the scratch memory of the layer before
-        delta = config.delta_of(layer)
-        attention = self._attention(prefix, layer) if delta is None else self._delta_net(prefix, delta, layer)
+        recurrent = config.recurrent_of(layer)
+        attention = self._attention(prefix, layer) if recurrent is None else self._recurrent(prefix, recurrent, layer)
         experts = config.experts_of(layer)
         mlp = self._mlp(prefix) if experts is None else self._experts(prefix, experts)
         norm, mlp_norm = self._pre_norms(prefix, attention.qkv, mlp.linears[-2]) if config.pre_norms else (None, None)
@@ -200,6 +204,20 @@ class NetworkLoader:
             borrows=borrows,
             gates=config.delta is not None,
         )
+
+    def _recurrent(self, prefix: str, config: RecurrentConfig, layer: int) -> Recurrent:
+        match config:
+            case DeltaConfig():
+                return self._delta_net(prefix, config, layer)
+            case ConvConfig():
+                return self._short_conv(prefix + "conv.", config, layer)
+            case _:
+                raise ValueError(f"{config} describes no layers that can be built")
+
+    def _short_conv(self, prefix: str, config: ConvConfig, layer: int) -> ShortConv:
+        qkv, out = (self._fused(prefix, (name,), has_bias=False) for name in ("in_proj", "out_proj"))
+        taps = self._wide(prefix + "conv.weight").flatten(1).t().contiguous()
+        return ShortConv(qkv, out, taps, config.number_of(layer))
 
     def _delta_net(self, prefix: str, config: DeltaConfig, layer: int) -> GatedDeltaNet:
         prefix += "linear_attn."
@@ -246,7 +264,7 @@ class NetworkLoader:
 
     def _native(
         self,
-        attention: Attention | GatedDeltaNet,
+        attention: Attention | Recurrent,
         mlp: MLP | Int8MLP | Experts,
         norms: tuple[RMSNorm | None, RMSNorm | None],
         post_norms: tuple[RMSNorm, RMSNorm] | None,
@@ -256,9 +274,9 @@ class NetworkLoader:
         """All of the layer in one call, where our own kernels can do that."""
         if self._kernels is None:
             return None
-        if isinstance(attention, GatedDeltaNet) and not (
-            isinstance(attention, NativeDeltaNet) and attention.address is not None
-        ):
+        if not isinstance(attention, Attention | NativeDeltaNet | ShortConv):
+            return None
+        if isinstance(attention, NativeDeltaNet) and attention.address is None:
             return None
         experts = NativeExperts.of(mlp) if isinstance(mlp, Experts) else None
         operands = [operands_of(linear) for linear in (attention.qkv, attention.out, *mlp.linears[-2:])]
@@ -294,7 +312,9 @@ class NetworkLoader:
         router = self._float_linear(self._wide(prefix + names.router), bias)
         correction = self._wide(prefix + names.correction).flatten() if names.correction else None
         experts = Experts(
-            Router(router, config.chosen, normalises=config.normalises, correction=correction),
+            Router(
+                router, config.chosen, normalises=config.normalises, correction=correction, by_sigmoid=config.by_sigmoid
+            ),
             [expert(number) for number in range(config.count)],
             self._shared_expert(prefix, names) if names.shared else None,
         )

@@ -46,6 +46,10 @@ _QWEN35 = {
     "architectures": ["Qwen3_5ForCausalLM"], "head_dim": 256, "tie_word_embeddings": True, "rope_theta": 1e7,
     "max_position_embeddings": 262144,
 }  # fmt: skip
+_LFM2 = {
+    "architectures": ["Lfm2ForCausalLM"], "block_auto_adjust_ff_dim": False, "max_position_embeddings": 128000,
+    "full_attn_idxs": [2, 5, 8, 10, 12, 14],
+}  # fmt: skip
 _CONFIGS: dict[str, dict[str, Any]] = {
     "llama-3.2-1b": _shape(16, 2048, 8192, 32, 8, 128256, tie_word_embeddings=True, **_LLAMA3),
     "qwen2.5-0.5b": _shape(
@@ -58,6 +62,7 @@ _CONFIGS: dict[str, dict[str, Any]] = {
     "gemma-3-1b": _shape(26, 1152, 6912, 4, 1, 262144, **_GEMMA3),
     "qwen3.5-0.8b": _shape(24, 1024, 3584, 8, 2, 248320, linear_num_value_heads=16, **_QWEN35),
     "qwen3.5-4b": _shape(32, 2560, 9216, 16, 4, 248320, linear_num_value_heads=32, **_QWEN35),
+    "lfm2-1.2b": _shape(16, 2048, 8192, 32, 8, 65536, **_LFM2),
     "granite-3.1-1b-a400m": _shape(
         24, 1024, 512, 16, 8, 49152, architectures=["GraniteMoeForCausalLM"], num_local_experts=32,
         num_experts_per_tok=8, tie_word_embeddings=True, rope_theta=1.5e6, max_position_embeddings=131072,

@@ -237,7 +237,7 @@ def check_draft(draft: ModelFiles, model: ModelFiles, tokenizer: Tokenizer) -> N
     Raises:
         UnsupportedModelError: it does not.
     """
-    if draft.config.delta is not None:
+    if draft.config.recurrent is not None:
         raise UnsupportedModelError(
             f"The draft model {draft.name} sums up what it reads, so it cannot take back guesses, and guesses for no "
             'other. Choose a draft model of another family, or draft="auto".'

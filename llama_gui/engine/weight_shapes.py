@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.expert_config import ExpertConfig, ExpertNames, bias_of
 from llama_gui.engine.gemma4_config import Gemma4Config
+from llama_gui.engine.recurrent_config import RecurrentConfig
 from llama_gui.engine.weight_rows import PairedRows
 
 TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
@@ -34,12 +36,14 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
         norms["self_attn.sinks"] = (config.num_attention_heads,)
     for layer in range(config.num_hidden_layers):
         prefix = f"model.layers.{layer}."
-        delta = config.delta_of(layer)
-        shapes |= {} if delta is None else {f"{prefix}{name}": shape for name, shape in _delta_shapes(delta, hidden)}
+        recurrent = config.recurrent_of(layer)
+        if recurrent is not None:
+            shapes |= {f"{prefix}{name}": shape for name, shape in _recurrent_shapes(recurrent, hidden)}
         here = norms | _head_norms(config, layer)
         shapes |= {f"{prefix}{name}.weight": shape for name, shape in here.items()}
         experts = config.experts_of(layer)
-        parts = (_attention(config, layer) if delta is None else {}) | (_mlp(config, layer) if experts is None else {})
+        attention = _attention(config, layer) if recurrent is None else {}
+        parts = attention | (_mlp(config, layer) if experts is None else {})
         shapes |= {f"{prefix}{name}.weight": shape for name, (shape, _) in parts.items()}
         shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in parts.items() if has_bias}
         if experts is not None:
@@ -62,6 +66,20 @@ def _attention(config: NetworkConfig, layer: int) -> dict[str, tuple[Shape, bool
         **{f"self_attn.{name}": ((out, hidden), config.qkv_bias) for name, out in made.items()},
         "self_attn.o_proj": ((hidden, q), config.out_bias),
     }
+
+
+def _recurrent_shapes(config: RecurrentConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
+    """Of what a layer has in the place of attention."""
+    match config:
+        case DeltaConfig():
+            yield from _delta_shapes(config, hidden)
+        case ConvConfig():
+            between = () if config.is_gguf else (1,)
+            yield "conv.conv.weight", (config.width, *between, config.taps)
+            yield "conv.in_proj.weight", (3 * config.width, hidden)
+            yield "conv.out_proj.weight", (hidden, config.width)
+        case _:
+            raise ValueError(f"{config} describes no layers that have weights")
 
 
 def _delta_shapes(delta: DeltaConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
@@ -89,7 +107,7 @@ def _mlp(config: NetworkConfig, layer: int) -> dict[str, tuple[Shape, bool]]:
 
 
 def _head_norms(config: NetworkConfig, layer: int) -> dict[str, Shape]:
-    if not config.qk_norm or config.delta_of(layer) is not None:
+    if not config.qk_norm or config.recurrent_of(layer) is not None:
         return {}
     width = config.head_dim_of(layer)
     of_q, of_k = width, width

@@ -12,9 +12,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from llama_gui.engine.config import network_config
-from llama_gui.engine.delta_config import FULL, LINEAR
+from llama_gui.engine.delta_config import LINEAR
 from llama_gui.engine.fields import Fields
 from llama_gui.engine.gguf import GgufModel
+from llama_gui.engine.recurrent_config import ATTENDS
 from llama_gui.engine.weight_shapes import parameter_count
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 from tests.fakes.gguf_files import network_fields, stored_tensors, tokenizer_fields, write_gguf, write_parts
@@ -59,7 +60,7 @@ def test_the_key_of_a_value():
 
 
 def test_layers_that_are_named():
-    kinds = [FULL, LINEAR, LINEAR, FULL]
+    kinds = [ATTENDS, LINEAR, LINEAR, ATTENDS]
     assert read(num_hidden_layers=4, layer_types=kinds).delta.layers == {1, 2}
     assert read(num_hidden_layers=4, full_attention_interval=2).delta.layers == {0, 2}
 

@@ -37,6 +37,8 @@ SHAPES_AND_DTYPES = [
     *itertools.product(("gemma4",), ("bfloat16", "bfloat16/int8")),
     # Most layers sum up what was read.
     *itertools.product(("qwen3.5",), ("float32", "bfloat16")),
+    # Most layers keep the last tokens, and experts are chosen by sigmoids.
+    *itertools.product(("lfm2-moe",), ("float32", "bfloat16")),
 ]
 # They go ways that others go, too.
 MORE_SHAPES_AND_DTYPES = [
@@ -53,6 +55,8 @@ MORE_SHAPES_AND_DTYPES = [
     *itertools.product(("gemma4-31b",), ("float32", "bfloat16", "int8")),
     *itertools.product(("qwen3.5",), ("int8", "int4", "bfloat16/int8")),
     *itertools.product(("qwen3.5-moe",), ("float32", "bfloat16", "int8")),
+    *itertools.product(("lfm2",), ("float32", "bfloat16", "int8", "int4")),
+    *itertools.product(("lfm2-moe",), ("int8", "bfloat16/int8")),
     *((shape, "bfloat16/int8") for shape in ("mistral", "granite-moe", "qwen3", "phi4-mini")),
     *(("gemma3", "int8/int8"), ("tinyllama", "float32/int8")),
 ]

@@ -5,12 +5,15 @@ import itertools
 import pytest
 import torch
 
+from llama_gui.engine import layer_states
+from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.layer_states import (
     MARK_BEFORE_END,
     MARK_BEFORE_QUESTION,
     MARK_EVERY,
     MOST_MARKS,
+    MOST_SMALL_MARKS,
     Piece,
     SlotStates,
     StateShape,
@@ -19,7 +22,7 @@ from llama_gui.engine.layer_states import (
     cuts_of,
 )
 
-CONFIG = DeltaConfig(frozenset({0, 2}), 2, 4, 8, 16, 4)
+CONFIG = DeltaConfig(frozenset({0, 2}), 4, 2, 4, 8, 16)
 SHAPE = StateShape.of(CONFIG)
 CPU = torch.device("cpu")
 
@@ -185,7 +188,18 @@ def test_rows_that_no_pass_ran():
         states.advance(13, 1)
 
 
-def test_of_too_many_marks_the_closest_go():
+def test_of_small_states_there_are_more_marks():
+    states = SlotStates(StateShape.of(ConvConfig(frozenset({0, 1}), 3, 8)), CPU)
+    for held in range(0, 100 * 512, 512):
+        states.pieces(512, (496,))
+        states.advance(held, 512)
+    assert len(states.marks) == MOST_SMALL_MARKS
+    assert states.byte_count == (MOST_SMALL_MARKS + 2) * 2 * 2 * 8 * 4
+    assert states.reach(51000, 100 * 512) == 50672
+
+
+def test_of_too_many_marks_the_closest_go(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(layer_states, "SMALL_STATE", 0)
     states, held = SlotStates(SHAPE, CPU), 0
     for _ in range(40):
         run(states, held, 512, (512 - 16,))

@@ -52,6 +52,8 @@ ARCHITECTURES = {
     "Qwen3_5ForConditionalGeneration": "qwen35",
     "Qwen3_5MoeForCausalLM": "qwen35moe",
     "Qwen3_5MoeForConditionalGeneration": "qwen35moe",
+    "Lfm2ForCausalLM": "lfm2",
+    "Lfm2MoeForCausalLM": "lfm2moe",
 }
 HYBRID = ("qwen35", "qwen35moe")
 PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "minicpm", "arcee")
@@ -70,6 +72,7 @@ _GEMMA4_WORDS = (
 """Control tokens that llama.cpp shall write."""
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 _IN_TURN = re.compile(r"(model\.layers\.[0-9]+\.mlp\.experts)\.(gate_up|down)_proj(_bias)?")
+_LFM2_STACK = re.compile(r"model\.layers(?=\.[0-9]+\.feed_forward)")
 _EXPERT = re.compile(r"(model\.layers\.[0-9]+\..*\.experts)\.([0-9]+)\.(.*)")
 
 
@@ -99,7 +102,7 @@ def write_gguf(
     generator = np.random.default_rng(seed)
 
     def kind_of(name: str) -> str:
-        if any(part in name for part in ("ffn_gate_inp", "ssm_conv1d")) or name.endswith(
+        if any(part in name for part in ("ffn_gate_inp", "ssm_conv1d", "shortconv.conv.")) or name.endswith(
             ".bias"
         ):  # stays as it is in files of all kinds
             return "F32"
@@ -164,7 +167,7 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         "feed_forward_length": config.get("shared_intermediate_size", config.get("intermediate_size", 512)),
         "attention.head_count": heads,
         "attention.head_count_kv": config.get("num_key_value_heads", heads),
-        "attention.layer_norm_rms_epsilon": float(config["rms_norm_eps"]),
+        "attention.layer_norm_rms_epsilon": float(config.get("rms_norm_eps") or config["norm_eps"]),
         "attention.key_length": head_dim,
         "attention.value_length": head_dim,
         "rope.dimension_count": int(head_dim * config.get("partial_rotary_factor", 1.0)),
@@ -234,6 +237,15 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
             "rope.dimension_count": int(head_dim * rope["partial_rotary_factor"]),
             "rope.dimension_sections": [*rope["mrope_section"], 0],
         }
+    if arch in ("lfm2", "lfm2moe"):
+        heads_of = {"full_attention": config["num_key_value_heads"], "conv": 0}
+        values["attention.head_count_kv"] = [heads_of[kind] for kind in config["layer_types"]]
+        values["shortconv.l_cache"] = config["conv_L_cache"]
+    if arch == "lfm2":
+        together = config["block_multiple_of"]
+        values["feed_forward_length"] = -(-int(2 * config["intermediate_size"] / 3) // together) * together
+    if arch == "lfm2moe":
+        values |= {"leading_dense_block_count": config["num_dense_layers"], "expert_gating_func": 2}
     if arch == "gpt-oss":
         values["expert_feed_forward_length"] = config["intermediate_size"]
     if arch in ("granite", "granitemoe"):
@@ -409,13 +421,18 @@ def _stacked(weights: dict[str, torch.Tensor], arch: str) -> dict[str, torch.Ten
             whole |= _apart(match[1], match[2], match[3], weight)
         elif name.endswith("e_score_correction_bias"):
             whole[name.replace("_correction_bias", "_correction.bias")] = weight.squeeze()
+        elif name.endswith(".expert_bias"):
+            whole[f"{name}.bias"] = weight
+        elif name.endswith(".conv.conv.weight"):
+            whole[name] = weight.squeeze(1)
         elif name.endswith(".shared_expert_gate.weight"):
             whole[name] = weight.squeeze()
         elif name.endswith(".sinks"):
             whole[f"{name}.weight"] = weight
         else:
             whole[name] = weight
-    return whole | {name: torch.stack([stack[n] for n in sorted(stack)]) for name, stack in stacks.items()}
+    joined = {name: torch.stack([stack[n] for n in sorted(stack)]) for name, stack in stacks.items()}
+    return whole | {_LFM2_STACK.sub("layers", name): stack for name, stack in joined.items()}
 
 
 def _apart(before: str, part: str, bias: str, weight: torch.Tensor) -> dict[str, torch.Tensor]:

@@ -34,7 +34,8 @@ Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "granite4",
     "glm", "glm4", "hunyuan", "minicpm", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
-    "qwen2-moe", "ernie-moe", "arcee", "magistral", "gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe",
+    "qwen2-moe", "ernie-moe", "arcee", "magistral", "gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe", "lfm2",
+    "lfm2-moe",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
@@ -44,7 +45,7 @@ FAMILY_SHAPES: tuple[Shape, ...] = (
     "qwen2-moe", "ernie-moe", "arcee",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
-CPU_SHAPES: tuple[Shape, ...] = ("gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe")
+CPU_SHAPES: tuple[Shape, ...] = ("gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe", "lfm2", "lfm2-moe")
 """Relatives that run on the CPU only."""
 STRANGE_SHAPES: tuple[Shape, ...] = ("minicpm",)
 """Relatives that transformers does not have."""
@@ -150,6 +151,16 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                     "num_experts": 8, "num_experts_per_tok": 3,
                     "rope_parameters": {"rope_type": "default", "rope_theta": 1e7, "partial_rotary_factor": 0.25,
                                         "mrope_section": [2, 1, 1], "mrope_interleaved": True}},
+    # The third and the fifth layer attend; the width of the MLP comes from a formula.
+    "lfm2": {"architectures": ["Lfm2ForCausalLM"], "model_type": "lfm2", "num_hidden_layers": 6,
+             "layer_types": ["conv", "conv", "full_attention", "conv", "full_attention", "conv"], "norm_eps": 1e-5,
+             "rms_norm_eps": ..., "conv_L_cache": 3, "conv_bias": False, "block_auto_adjust_ff_dim": True,
+             "block_ffn_dim_multiplier": 1.0, "block_multiple_of": 16, "intermediate_size": 200, "rope_theta": 1e6},
+    "lfm2-moe": {"architectures": ["Lfm2MoeForCausalLM"], "model_type": "lfm2_moe", "num_hidden_layers": 5,
+                 "layer_types": ["conv", "full_attention", "conv", "full_attention", "conv"], "norm_eps": 1e-5,
+                 "rms_norm_eps": ..., "conv_L_cache": 3, "conv_bias": False, "num_dense_layers": 1, "num_experts": 8,
+                 "num_experts_per_tok": 3, "moe_intermediate_size": 48, "use_expert_bias": True,
+                 "norm_topk_prob": True, "routed_scaling_factor": 1.0, "rope_theta": 1e6},
     # Every other layer sees all. Caps are so small that scores and logits come near them.
     "gemma2": {"architectures": ["Gemma2ForCausalLM"], "model_type": "gemma2", "num_hidden_layers": 4,
                "head_dim": 32, "query_pre_attn_scalar": 32, "rms_norm_eps": 1e-6, "hidden_act": "gelu_pytorch_tanh",

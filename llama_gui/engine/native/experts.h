@@ -76,7 +76,11 @@ static void route(const Layer *layer, const float *x, ptrdiff_t rows, const Rout
         float *const weights = to->weights + r * all;
         int32_t *const number = to->number + r * experts->chosen;
         for (ptrdiff_t e = 0; e < experts->count && experts->router_bias; e++) weights[e] += experts->router_bias[e];
-        weigh(weights, experts->count, all);
+        if (experts->by_sigmoid) {
+            for (ptrdiff_t e = 0; e < experts->count; e++) weights[e] = sigmoid(weights[e]);
+        } else {
+            weigh(weights, experts->count, all);
+        }
         choose(weights, experts, number);
         if (experts->normalises) normalise(weights, number, experts->chosen);
     }

@@ -32,6 +32,7 @@ typedef struct {
     const float *correction;      /* [count]: is added to the weights while some are chosen; or NULL */
     const Linear *shared_gate_up, *shared_down; /* of an MLP that all rows go through besides; or NULL */
     const float *shared_gate;     /* [hidden]: through a sigmoid, how much of that a row gets; or NULL */
+    int64_t by_sigmoid;           /* a weight is that of its logit, in the place of the softmax of all */
 } Experts;
 
 typedef struct {
@@ -55,6 +56,7 @@ typedef struct {
     double scalar; /* everything is multiplied by it at the end */
     int64_t gates; /* qkv makes gates, too, behind the queries of each head */
     const DeltaNet *delta; /* in the place of attention; or NULL */
+    const ShortConv *conv; /* the same */
 } Layer;
 
 /* Rows as the products need them: with a scale for each row, with one for each block of it, and arranged (`arrange_row`). */
@@ -499,6 +501,7 @@ static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, 
     enter(&layer->qkv, all->x, layer->attention_norm, layer->eps, all->rows, space);
     multiply_prepared(&layer->qkv, space, all->rows, space->y, 0);
     if (layer->delta) delta_in_layer(layer, all, space);
+    else if (layer->conv) convolve_in_team(layer->conv, space->y, &all->states, space->inner);
     else attend_in_layer(pass, all, space, failed);
     const ptrdiff_t rows = attending(spans, all->count);
     if (rows < all->rows) {

@@ -1,0 +1,73 @@
+/* Short convolutions, see `short_conv.py`: each channel by itself, so a thread takes some channels of a conversation, with all rows. */
+
+enum { CONV_CHANNELS = 256 };
+
+/* `taps` [tap_count][width], the newest last. `number`: the layer's among those that have such a thing. */
+typedef struct {
+    const float *taps;
+    int64_t width, tap_count, number;
+} ShortConv;
+
+/* The rows of a conversation: gates of what goes in, gates of what comes out, and what goes in; then, in the place of the first,
+ * what is convolved. `before`: what was, of the tokens before row `start`. */
+typedef struct {
+    const ShortConv *conv;
+    float *rows;
+    const float *before;
+    ptrdiff_t start, channel, count;
+} Convolved;
+
+/* What a token's channels are convolved with: those of `row`, which may be one before the first. */
+INLINE const float *convolved_row(const Convolved *of, ptrdiff_t row) {
+    const ptrdiff_t width = of->conv->width;
+    if (row >= of->start) return of->rows + row * 3 * width + of->channel;
+    return of->before + (row - of->start + of->conv->tap_count - 1) * width + of->channel;
+}
+
+static void gate_inputs(const Convolved *of, ptrdiff_t row) {
+    const ptrdiff_t width = of->conv->width;
+    float *const to = of->rows + row * 3 * width + of->channel;
+    for (ptrdiff_t c = 0; c < of->count; c += 8)
+        _mm256_storeu_ps(to + c, _mm256_mul_ps(_mm256_loadu_ps(to + c), _mm256_loadu_ps(to + 2 * width + c)));
+}
+
+static void convolve_row(const Convolved *of, ptrdiff_t row, float *to) {
+    const ptrdiff_t width = of->conv->width, taps = of->conv->tap_count;
+    const float *const gates = of->rows + row * 3 * width + width + of->channel;
+    const float *const weights = of->conv->taps + of->channel;
+    for (ptrdiff_t c = 0; c < of->count; c += 8) {
+        __m256 sum = _mm256_mul_ps(_mm256_loadu_ps(convolved_row(of, row - taps + 1) + c), _mm256_loadu_ps(weights + c));
+        for (ptrdiff_t j = 1; j < taps; j++)
+            sum = _mm256_fmadd_ps(_mm256_loadu_ps(convolved_row(of, row - taps + 1 + j) + c), _mm256_loadu_ps(weights + j * width + c), sum);
+        _mm256_storeu_ps(to + c, _mm256_mul_ps(_mm256_loadu_ps(gates + c), sum));
+    }
+}
+
+/* The inputs of the tokens before the end of a piece, which those behind it are convolved with; and all, where they are kept. */
+static void keep_convolved(const Convolved *of, const DeltaPiece *piece) {
+    const ptrdiff_t width = of->conv->width, before = of->conv->tap_count - 1, end = piece->row + piece->rows;
+    const size_t size = of->count * sizeof(float);
+    for (ptrdiff_t j = 0; j < before; j++)
+        memcpy(piece->to_inputs + (of->conv->number * before + j) * width + of->channel, convolved_row(of, end - before + j), size);
+    for (ptrdiff_t r = 0; piece->kept_mixed && r < piece->rows; r++)
+        memcpy(piece->kept_mixed + (of->conv->number * piece->rows + r) * width + of->channel, convolved_row(of, piece->row + r), size);
+}
+
+/* For all threads of a team: from rows [rows][3 * width], which are overwritten, to y [rows][width]. */
+static void convolve_in_team(const ShortConv *conv, float *rows, const DeltaSpans *spans, float *y) {
+    const ptrdiff_t parts = (conv->width + CONV_CHANNELS - 1) / CONV_CHANNELS;
+#pragma omp for
+    for (ptrdiff_t n = 0; n < spans->conversations * parts; n++) {
+        const DeltaPiece *const first = spans->pieces + spans->begins[n / parts];
+        const DeltaPiece *const last = spans->pieces + spans->begins[n / parts + 1] - 1;
+        const ptrdiff_t channel = n % parts * CONV_CHANNELS, left = conv->width - channel;
+        const float *const before = first->from_inputs + conv->number * (conv->tap_count - 1) * conv->width;
+        const Convolved of = {conv, rows, before, first->row, channel, left < CONV_CHANNELS ? left : CONV_CHANNELS};
+        const ptrdiff_t end = last->row + last->rows;
+        for (ptrdiff_t r = first->row; r < end; r++) {
+            gate_inputs(&of, r);
+            convolve_row(&of, r, y + r * conv->width + channel);
+        }
+        for (const DeltaPiece *piece = first; piece <= last; piece++) keep_convolved(&of, piece);
+    }
+}
