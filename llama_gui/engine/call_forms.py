@@ -14,7 +14,16 @@ from llama_gui.engine.harmony import Marks
 from llama_gui.engine.structured_output import WHITESPACE, GrammarCompiler
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import UserError
-from llama_gui.tool_calls import ANY_OBJECT, BRACED_MARKS, Manner, Parameters, call_schema, calls_schema, parameters_of
+from llama_gui.tool_calls import (
+    ANY_OBJECT,
+    BRACED_MARKS,
+    PYTHONIC_MARKS,
+    Manner,
+    Parameters,
+    call_schema,
+    calls_schema,
+    parameters_of,
+)
 from llama_gui.tool_calls.manners import HARMONY, HARMONY_ROLE
 
 _MOST_KEPT = 8
@@ -58,7 +67,7 @@ class CallForms:
     @property
     def shown(self) -> frozenset[int]:
         """The control tokens among the marks of calls. They belong to the text, so that calls are found there."""
-        marks = (*BRACED_MARKS, *(mark for manner in self._manners for mark in manner.marks))
+        marks = (*BRACED_MARKS, *PYTHONIC_MARKS, *(mark for manner in self._manners for mark in manner.marks))
         ids = map(self._tokenizer.id_of, marks)
         return frozenset(i for i in ids if i is not None and i in self._tokenizer.special_ids)
 

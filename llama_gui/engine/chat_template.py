@@ -17,7 +17,7 @@ from jinja2.utils import pass_context
 from llama_gui.engine.fields import check_regular, read_json, shown
 from llama_gui.engine.literal_texts import ControlTexts, LiteralTexts
 from llama_gui.engine.tag_guard import unguarded
-from llama_gui.engine.template_manners import are_lists, manners_of
+from llama_gui.engine.template_manners import SOME_CALL, are_lists, manners_of
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
 from llama_gui.engine.template_thinking import (
@@ -39,12 +39,13 @@ from llama_gui.engine.template_turns import (
     with_descriptions,
     with_thoughts_apart,
     with_told_tools,
+    with_written_calls,
 )
 from llama_gui.engine.thinking_marks import ThinkingMarks
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.vision.stand_in import STAND_IN
 from llama_gui.errors import ChatTemplateError
-from llama_gui.tool_calls import Manner
+from llama_gui.tool_calls import PYTHONIC_MARKS, Manner
 from llama_gui.vocabulary import EFFORT, EFFORTS, Effort, Message, chosen_thinking, thinking_variables
 from llama_gui.vocabulary.checks import check_depth
 
@@ -88,6 +89,9 @@ def _to_json(
 @pass_context
 def _strftime_now(context: Mapping[str, Any], pattern: str) -> str:
     return context["_now"].strftime(pattern)
+
+
+_CALLED = {"tool_calls": [SOME_CALL]}
 
 
 class ChatTemplate:
@@ -282,6 +286,17 @@ class ChatTemplate:
         return self.knows_tools and are_lists(self.call_manners, self._called)
 
     @cached_property
+    def _leaves_out_calls(self) -> bool:
+        """Whether it tells of tools and replies, but not of calls, as LFM2's do, but for the newest."""
+        variables = {"add_generation_prompt": False, "_now": datetime.min}
+        asked, without = _turn(Message("user", "?")), _turn(Message("assistant", ""))
+        try:
+            texts = {self._run([asked, turn], [_SOME_TOOL], variables) for turn in (without, {**without, **_CALLED})}
+        except Exception:  # whoever asks for an answer is told
+            return False
+        return len(texts) == 1
+
+    @cached_property
     def wraps_answers(self) -> bool:
         """Whether the model knows tags for what it says behind its thoughts, as Granite does."""
         return self._has("<response>")
@@ -334,6 +349,8 @@ class ChatTemplate:
             turns, tools = with_thoughts_apart(split_calls(told_to_user(turns))), with_descriptions(tools)
         if has_calls(turns) and (not self.knows_tools or self._wants_told_tools):  # it would silently leave them out
             turns = calls_as_text(turns)
+        elif has_calls(turns) and self._leaves_out_calls:
+            turns = with_written_calls(turns) if all(map(self._has, PYTHONIC_MARKS)) else calls_as_text(turns)
         if tools and self._wants_told_tools:
             turns, tools = with_told_tools(turns, tools), None
         try:

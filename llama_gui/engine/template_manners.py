@@ -9,7 +9,7 @@ from llama_gui.tool_calls.manners import BARE, FUNCTOOLS, TOOL_CALL_TOKEN
 from llama_gui.vocabulary import Message
 
 _LIST = re.compile(r'\[\s*\{\s*"(name|type|id|arguments)"')
-_CALL = {"type": "function", "id": "abcdefghi", "function": {"name": "f", "arguments": {"a": 1}}}
+SOME_CALL = {"type": "function", "id": "abcdefghi", "function": {"name": "f", "arguments": {"a": 1}}}
 
 
 def manners_of(
@@ -40,7 +40,7 @@ def are_lists(manners: Sequence[Manner], prompt: Callable[[Message | None], str]
 def _answer(prompt: Callable[[Message | None], str], calls: int) -> str:
     """So many calls as the template writes them; "": it does not."""
     try:
-        before, whole = prompt(None), prompt(Message("assistant", "", tool_calls=[_CALL] * calls))
+        before, whole = prompt(None), prompt(Message("assistant", "", tool_calls=[SOME_CALL] * calls))
     except ChatTemplateError:  # whoever asks for an answer is told
         return ""
     return whole[len(before) :] if whole.startswith(before) else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from llama_gui.engine.tag_guard import unguarded
 from llama_gui.engine.vision.stand_in import STAND_IN
-from llama_gui.tool_calls import parted
+from llama_gui.tool_calls import parted, written_calls
 
 Turn = dict[str, Any]
 
@@ -155,6 +155,21 @@ def told_to_user(turns: Sequence[Turn]) -> list[Turn]:
 
 def _behind(text: str, more: str) -> str:
     return f"{text}\n\n{more}" if text else more
+
+
+def with_written_calls(turns: Sequence[Turn]) -> list[Turn]:
+    """Calls as their models write them, for templates of LFM2 that leave them out and take them in contents."""
+    return [_with_written_calls(turn) if turn.get("tool_calls") else turn for turn in turns]
+
+
+def _with_written_calls(turn: Turn) -> Turn:
+    calls: list[tuple[str, dict[str, Any]]] = []
+    for name, text in map(_named, turn["tool_calls"]):
+        with contextlib.suppress(ValueError, RecursionError):
+            arguments = json.loads(text)
+            calls.append((name, arguments if isinstance(arguments, dict) else {}))
+    kept = {key: value for key, value in turn.items() if key != "tool_calls"}
+    return {**kept, "content": turn["content"] + written_calls(calls)} if calls else kept
 
 
 def calls_as_text(turns: Sequence[Turn]) -> list[Turn]:

@@ -13,6 +13,7 @@ from llama_gui.tool_calls.forms import (
     parameters_of,
 )
 from llama_gui.tool_calls.manners import MANNERS, Manner
+from llama_gui.tool_calls.pythonic import PYTHONIC_MARKS, written_calls
 from llama_gui.tool_calls.reading import SaidAndCalled, ToolCall, parse_tool_calls
 from llama_gui.tool_calls.thoughts import Thoughts, overlap, parted
 from llama_gui.tool_calls.watch import CallWatch
@@ -21,6 +22,7 @@ __all__ = [
     "ANY_OBJECT",
     "BRACED_MARKS",
     "MANNERS",
+    "PYTHONIC_MARKS",
     "CallPiece",
     "CallWatch",
     "ForcedCalls",
@@ -39,4 +41,5 @@ __all__ = [
     "parameters_of",
     "parse_tool_calls",
     "parted",
+    "written_calls",
 ]

@@ -12,7 +12,8 @@
     {"name": "f", "parameters": {…}}                            Llama 3.x, where it is the whole answer
     [f(a=1, b="x")]                                             Llama 3.2; only read, no grammar asks for it
 
-Those between tags and in braces are read, too (`tagged.py`, `braced.py`), and no grammar asks for them.
+Those between tags, in braces and as Python between control tokens are read, too (`tagged.py`, `braced.py`,
+`pythonic.py`), and no grammar asks for them.
 """
 
 from dataclasses import dataclass

@@ -4,7 +4,6 @@ Control tokens may be missing in an answer's text, and with them the marks. What
 begins as one, and calls a function that was offered: an answer may be JSON for its own sake.
 """
 
-import ast
 import json
 import re
 from collections.abc import Collection, Mapping
@@ -15,15 +14,14 @@ from llama_gui.tool_calls.bare import BareBeginnings
 from llama_gui.tool_calls.braced import braced_calls
 from llama_gui.tool_calls.forms import ANY_OBJECT, NO_SCHEMAS, Parameters
 from llama_gui.tool_calls.manners import MANNERS, MISTRAL_NAMED, Manner
+from llama_gui.tool_calls.pythonic import marked_calls, read_pythonic
 from llama_gui.tool_calls.tagged import tagged_calls
 from llama_gui.tool_calls.thoughts import Thoughts
 
-_PYTHONIC = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(.*\)\s*\]", re.DOTALL)
 _MARK, _BEHIND_NAME = (
     re.compile(rf"(?:{re.escape(MISTRAL_NAMED.mark)})?\s*"),
     re.compile(rf"\s*(?:{re.escape(MISTRAL_NAMED.before_id)}[\w\s-]*)?{re.escape(MISTRAL_NAMED.before_arguments)}\s*"),
 )
-_LONGEST_PYTHONIC = 20_000
 _CLOSED = tuple(manner for manner in MANNERS if manner.close)
 _OPEN_ENDED = tuple(manner for manner in MANNERS if manner.mark and not manner.close)
 _BETWEEN = " \t\r\n;,"
@@ -88,8 +86,8 @@ def parse_answer(
 
 
 def _parse_tagged(text: str, most: int, parameters: Parameters) -> SaidAndCalled | None:
-    """Calls between tags or in braces; None where there are none, or the first begins behind `most`."""
-    calls = tagged_calls(text, parameters) or braced_calls(text, parameters)
+    """Calls between tags or other marks of their own; None where there are none, or the first begins behind `most`."""
+    calls = tagged_calls(text, parameters) or braced_calls(text, parameters) or marked_calls(text, parameters)
     if not calls or calls[0].begin > most:
         return None
     ends = [0, *(call.end for call in calls)]
@@ -216,21 +214,6 @@ def _call_of(entry: Any, names: Collection[str]) -> ToolCall | None:
 
 
 def _read_pythonic(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
-    if len(text) > _LONGEST_PYTHONIC or not _PYTHONIC.fullmatch(text):
-        return ()
-    try:
-        tree = ast.parse(text, mode="eval").body  # read, never run
-        calls = [_pythonic_call(node, names) for node in tree.elts] if isinstance(tree, ast.List) else []
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return ()
-    return tuple(call for call in calls if call) if all(calls) else ()
-
-
-def _pythonic_call(node: ast.expr, names: Collection[str]) -> ToolCall | None:
-    if not isinstance(node, ast.Call) or node.args:
-        return None
-    name = ast.unparse(node.func)
-    if name not in names or any(keyword.arg is None for keyword in node.keywords):
-        return None
-    arguments = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
-    return ToolCall(name, json.dumps(arguments, ensure_ascii=False))
+    return tuple(
+        ToolCall(name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in read_pythonic(text, names)
+    )

@@ -6,6 +6,7 @@ from llama_gui.tool_calls.bare import BareBeginnings
 from llama_gui.tool_calls.braced import BRACED_OPENING
 from llama_gui.tool_calls.forms import NO_SCHEMAS, Parameters
 from llama_gui.tool_calls.manners import MANNERS
+from llama_gui.tool_calls.pythonic import MARK as PYTHONIC_OPENING
 from llama_gui.tool_calls.reading import SaidAndCalled, parse_answer
 from llama_gui.tool_calls.tagged import tagged_openings
 from llama_gui.tool_calls.thoughts import Thoughts, overlap
@@ -25,7 +26,7 @@ class CallWatch:
     ) -> None:
         self._names = names
         self._parameters = parameters
-        self._marks = (*_MARKS, BRACED_OPENING, *tagged_openings(names))
+        self._marks = (*_MARKS, BRACED_OPENING, PYTHONIC_OPENING, *tagged_openings(names))
         self._bare = BareBeginnings(names)
         self._may_be_bare = bare
         self._thoughts = Thoughts(opening)

@@ -54,12 +54,23 @@ MAGISTRAL_SPECIALS = (
     "<unk>", "<s>", "</s>", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[INST]",
     "[/INST]", "[TOOL_CALLS]", "[ARGS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[THINK]", "[/THINK]",
 )  # fmt: skip
+LFM2_TEMPLATE = (Path(__file__).parent / "chat_templates" / "lfm2.jinja").read_text(encoding="utf-8")
+LFM2_SPECIALS = (
+    "<|pad|>", "<|startoftext|>", "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|tool_list_start|>",
+    "<|tool_list_end|>", "<|tool_call_start|>", "<|tool_call_end|>", "<|tool_response_start|>",
+    "<|tool_response_end|>",
+)  # fmt: skip
 LLAMA3_SPECIALS = ("<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
 
 
 def harmony_tokenizer() -> tokenizers.Tokenizer:
     """As gpt-oss: byte-level BPE, and nothing is put in front."""
     return _byte_level(HARMONY_SPECIALS)
+
+
+def lfm2_tokenizer() -> tokenizers.Tokenizer:
+    """As that of LFM2: it cuts texts as Llama 3 does."""
+    return _byte_level(LFM2_SPECIALS)
 
 
 def magistral_tokenizer(specials: Sequence[str] = MAGISTRAL_SPECIALS) -> tokenizers.Tokenizer:
