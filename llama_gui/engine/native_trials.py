@@ -9,6 +9,7 @@ from torch import Tensor
 
 from llama_gui.engine import seven_bits
 from llama_gui.engine.attention_blocks import padded
+from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.experts import Experts, Router, SharedExpert
@@ -39,6 +40,7 @@ from llama_gui.engine.packed_weights import (
     width_unit,
 )
 from llama_gui.engine.rotary import Turns
+from llama_gui.engine.short_conv import ShortConv
 from llama_gui.engine.weight_rows import WeightRows
 
 _ROW_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 40)
@@ -229,14 +231,15 @@ def _attends_right(kernels: NativeKernels, dim: int, heads: int) -> bool:
 def passes_right(kernels: NativeKernels) -> bool:
     """Whether a whole layer gives the same as its operations one by one."""
     plain = all(_passes_right(kernels, gate) for gate in get_args(Gate))
-    return plain and _passes_right(kernels, "silu", experts=5) and _sums_up_right(kernels)
+    mixed = (_passes_right(kernels, "silu", experts=5, by_sigmoid=by_sigmoid) for by_sigmoid in (False, True))
+    return plain and all(mixed) and _sums_up_right(kernels) and _convolves_right(kernels)
 
 
-def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
+def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0, *, by_sigmoid: bool = False) -> bool:
     """With GELU, as Gemma has it, also with norms behind attention and MLP, and capped scores.
 
     Clamped, as gpt-oss has it, with sinks. With SiLU, as Qwen3.5 has it, with gates of heads. `experts`: so many and a
-    shared one, or an MLP.
+    shared one, or an MLP. `by_sigmoid`: see `ExpertConfig`.
     """
     generator = torch.Generator().manual_seed(0)
     rows, hidden, inner, heads = 7, 64, 96, Heads(4, 2, 16)
@@ -262,7 +265,7 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0) -> bool:
         router = NativeRouterLinear(numbers(experts, hidden), kernels, numbers(experts))
         gate_of_shared = NativeRouterLinear(numbers(1, hidden), kernels)
         shared = SharedExpert(MLP(linear(2 * inner, hidden), linear(hidden, inner), gate), gate_of_shared)
-        mlp = Experts(Router(router, experts, normalises=False), mlps, shared)
+        mlp = Experts(Router(router, experts, normalises=by_sigmoid, by_sigmoid=by_sigmoid), mlps, shared)
         mixture = NativeExperts.of(mlp)
     linears = (attention.qkv, attention.out, *mlp.linears[-2:])
     x, turns = numbers(rows, hidden), Turns(numbers(rows, 1, heads.dim), numbers(rows, 1, heads.dim), numbers(rows))
@@ -286,7 +289,7 @@ def _sums_up_right(kernels: NativeKernels) -> bool:
     """A layer with a gated delta net, two conversations of which one is cut."""
     generator = torch.Generator().manual_seed(0)
     rows, hidden, inner = 13, 64, 96
-    config = DeltaConfig(frozenset({0}), 4, 2, 4, 16, 24, is_gguf=True)
+    config = DeltaConfig(frozenset({0}), 4, 2, 4, 16, 24, in_turn=True)
 
     def numbers(*shape: int) -> Tensor:
         return torch.randn(shape, generator=generator)
@@ -319,6 +322,39 @@ def _sums_up_right(kernels: NativeKernels) -> bool:
     error = 0.05 if kernels.rounds_rows else 1e-4
     return torch.allclose(got, want, rtol=error, atol=error) and all(
         torch.allclose(one.memory, other.memory, rtol=error, atol=error) for one, other in zip(*ends, strict=True)
+    )
+
+
+def _convolves_right(kernels: NativeKernels) -> bool:
+    """A layer with a short convolution, two conversations of which one is cut."""
+    generator = torch.Generator().manual_seed(0)
+    rows, hidden, inner = 13, 264, 96
+    config = ConvConfig(frozenset({0}), 3, hidden)
+
+    def numbers(*shape: int) -> Tensor:
+        return torch.randn(shape, generator=generator)
+
+    def linear(out: int, width: int) -> NativeHalfLinear:
+        return NativeHalfLinear(WeightRows.of(numbers(out, width) / width**0.5), None, kernels)
+
+    conv = ShortConv(linear(3 * hidden, hidden), linear(hidden, hidden), numbers(config.taps, hidden), 0)
+    norms = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)
+    mlp = MLP(linear(2 * inner, hidden), linear(hidden, inner))
+    native = NativeLayer(kernels, conv, [operands_of(one) for one in (*conv.linears, *mlp.linears)], norms)
+    before, spans = numbers(2, *StateShape.of(config).inputs), list[StateSpans]()
+    for _ in range(2):
+        states = [SlotStates(StateShape.of(config), torch.device("cpu")) for _ in range(2)]
+        for state, inputs in zip(states, before, strict=True):
+            state.current.inputs.copy_(inputs)
+        spans.append(StateSpans([StateSpan(0, states[0].pieces(10, [1])), StateSpan(10, states[1].pieces(3))]))
+    x, slot = numbers(rows, hidden), Slot(None, torch.zeros(1, 2, rows, 8), torch.zeros(1, 2, rows, 8))
+    want = x + conv.out(conv.attend(norms[0](x), spans[0]))
+    want += mlp(norms[1](want))
+    got = native(x, 0, Turns(x, x, None), NativeSpans(kernels, [(slot, 10), (slot, 3)]), None, spans[1])
+    ends = [[piece.target.inputs for span in all_spans.spans for piece in span.pieces] for all_spans in spans]
+    error = 0.05 if kernels.rounds_rows else 1e-4
+    return torch.allclose(got, want, rtol=error, atol=error) and all(
+        torch.allclose(one, other, rtol=error, atol=error) for one, other in zip(*ends, strict=True)
     )
 
 

@@ -504,6 +504,14 @@
         <translation>Klein und neu: viele Sprachen, lange Texte in wenig Speicher; liest auch Bilder.</translation>
     </message>
     <message>
+        <source>Quick for its size: short answers, facts out of texts, tools; 8 languages.</source>
+        <translation>Schnell für seine Größe: kurze Antworten, Angaben aus Texten, Werkzeuge; 8 Sprachen.</translation>
+    </message>
+    <message>
+        <source>As quick as a model of 1.5B, with the knowledge of a larger one; 8 languages.</source>
+        <translation>So schnell wie ein Modell mit 1,5B, mit dem Wissen eines größeren; 8 Sprachen.</translation>
+    </message>
+    <message>
         <source>Thinks first, if you wish. Code, tools, long texts, images; many languages.</source>
         <translation>Denkt auf Wunsch erst nach. Code, Werkzeuge, lange Texte, Bilder; viele Sprachen.</translation>
     </message>
@@ -5041,6 +5049,30 @@
         <translation>ein Vielfaches von linear_num_key_heads ({0})</translation>
     </message>
     <message>
+        <source>a list of {0} names, each full_attention or conv</source>
+        <translation>eine Liste von {0} Namen, jeder full_attention oder conv</translation>
+    </message>
+    <message>
+        <source>a list of {0} numbers</source>
+        <translation>eine Liste von {0} Zahlen</translation>
+    </message>
+    <message>
+        <source>a list of one number and of zeros</source>
+        <translation>eine Liste aus einer Zahl und aus Nullen</translation>
+    </message>
+    <message>
+        <source>at least 2, the last tokens that are convolved</source>
+        <translation>mindestens 2: die letzten Tokens, die gefaltet werden</translation>
+    </message>
+    <message>
+        <source>{0}: conv_bias is {1}, which is not supported. Choose another model.</source>
+        <translation>{0}: conv_bias ist {1}. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: routed_scaling_factor is {1}, which is not supported. Choose another model.</source>
+        <translation>{0}: routed_scaling_factor ist {1}. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>such that one of them is full_attention</source>
         <translation>so, dass eine davon full_attention ist</translation>
     </message>
@@ -5889,8 +5921,8 @@
         <translation>Der Katalog {0} ist beschädigt: Eintrag {1} braucht als {2} eine ganze Zahl über 0, nicht {3}.</translation>
     </message>
     <message>
-        <source>The catalogue {0} is damaged: entry {1} needs an object as delta, not {2}.</source>
-        <translation>Der Katalog {0} ist beschädigt: Eintrag {1} braucht als delta ein Objekt, nicht {2}.</translation>
+        <source>The catalogue {0} is damaged: entry {1} needs an object as {2}, not {3}.</source>
+        <translation>Der Katalog {0} ist beschädigt: Eintrag {1} braucht als {2} ein Objekt, nicht {3}.</translation>
     </message>
     <message>
         <source>The catalogue {0} is damaged: entry {1} needs an object as gguf, not {2}.</source>

@@ -57,11 +57,15 @@ def transformers(options: argparse.Namespace) -> tuple[Decode, Prefill]:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
+    from llama_gui.engine.checkpoint import with_parts
     from llama_gui.engine.presets import RandomModel, preset_config
     from tests.fakes.reference_cache import fresh_cache
 
     content = preset_config(options.preset)
-    kinds = {"LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2", "Qwen3_5ForCausalLM": "qwen3_5_text"}
+    kinds = {
+        "LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2", "Qwen3_5ForCausalLM": "qwen3_5_text",
+        "Lfm2ForCausalLM": "lfm2",
+    }  # fmt: skip
     kind = kinds[content["architectures"][0]]
     theirs = AutoConfig.for_model(kind, **content)
     dtype = getattr(torch, options.dtype)
@@ -70,9 +74,10 @@ def transformers(options: argparse.Namespace) -> tuple[Decode, Prefill]:
     device = torch.device(options.device)
     model = model.to_empty(device=device).eval()
     model.tie_weights()
-    source = RandomModel(options.preset, content, STARTER).weights()
+    ours = RandomModel(options.preset, content, STARTER)
+    source, parts = ours.weights(), ours.config.part_names
     for name, parameter in model.named_parameters():
-        parameter.data = source.weight(name, dtype, device)
+        parameter.data = source.weight(with_parts(name, parts), dtype, device)
     rotary = model.model.rotary_emb
     model.model.rotary_emb = type(rotary)(theirs).to(device)  # its buffers were on the meta device
 

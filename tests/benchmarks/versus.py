@@ -44,7 +44,7 @@ ROOT = Path(__file__).parents[2]
 THEIR_KINDS = {"bfloat16": "BF16", "int8": "Q8_0", "int4": "Q4_K_M"}
 _ARCHITECTURES = {
     "Qwen2ForCausalLM": "qwen2", "Qwen3MoeForCausalLM": "qwen3moe", "GraniteMoeForCausalLM": "granitemoe",
-    "Qwen3_5ForCausalLM": "qwen35",
+    "Qwen3_5ForCausalLM": "qwen35", "Lfm2ForCausalLM": "lfm2",
 }  # fmt: skip
 
 
@@ -98,7 +98,10 @@ def write_gguf(preset: str, target: Path) -> None:
     writer.add_block_count(config.num_hidden_layers)
     writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
-    writer.add_head_count_kv(config.num_key_value_heads)
+    kv_heads, layers = config.num_key_value_heads, range(config.num_hidden_layers)
+    writer.add_head_count_kv(
+        kv_heads if config.conv is None else [0 if n in config.conv.layers else kv_heads for n in layers]
+    )
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_rope_freq_base(config.rope.theta)
     writer.add_rope_dimension_count(config.rotary_dim)
@@ -110,6 +113,8 @@ def write_gguf(preset: str, target: Path) -> None:
         writer.add_expert_feed_forward_length(config.experts.inner)
     if config.delta is not None:
         _add_delta(writer, config.delta)
+    if config.conv is not None:
+        writer.add_shortconv_l_cache(config.conv.taps)
     if arch == "granitemoe":  # what they are does not change the speed
         writer.add_embedding_scale(1.0)
         writer.add_residual_scale(1.0)
@@ -119,7 +124,7 @@ def write_gguf(preset: str, target: Path) -> None:
     writer.add_tokenizer_model("none")
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_BF16)
     for name, tensor in _their_tensors(config, model.weights()):
-        if tensor.dim() == 1 or "ffn_gate_inp" in name or "conv1d" in name:
+        if tensor.dim() == 1 or any(part in name for part in ("ffn_gate_inp", "conv1d", "shortconv.conv")):
             writer.add_tensor(name, tensor.float().numpy())
         else:
             raw = tensor.view(torch.uint8).numpy()
@@ -146,7 +151,7 @@ def _their_tensors(config: NetworkConfig, weights: RandomWeights) -> Iterator[tu
     experts, cpu = config.experts, torch.device("cpu")
     mixed = (".experts.", "mlp.gate.", "block_sparse_moe.") if experts is not None else ()
     for name in sorted(name for name in weights.names if not any(part in name for part in mixed)):
-        stored = stored_name(name) if config.delta is None else _hybrid_name(name)
+        stored = stored_name(name) if config.recurrent is None else _hybrid_name(name, config)
         weight = weights.weight(name, torch.bfloat16, cpu)
         yield stored, weight.flatten(1) if weight.dim() > 1 else weight
     for layer in range(config.num_hidden_layers if experts is not None else 0):
@@ -165,8 +170,10 @@ def _their_tensors(config: NetworkConfig, weights: RandomWeights) -> Iterator[tu
             yield f"{theirs}{part}_exps.weight", tensor.contiguous()
 
 
-def _hybrid_name(name: str) -> str:
-    """Of networks with gated delta nets. That A_log is stored as something else does not change the speed."""
+def _hybrid_name(name: str, config: NetworkConfig) -> str:
+    """Of networks with recurrent layers. That A_log is stored as something else does not change the speed."""
+    if config.conv is not None:
+        return stored_name(name).replace("output_norm", "token_embd_norm")
     return stored_name(name.replace("A_log", "slopes")).replace("ffn_norm", "post_attention_norm")
 
 

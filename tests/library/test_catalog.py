@@ -97,7 +97,8 @@ WANTED = {
     "Qwen/Qwen3-Embedding-0.6B", "microsoft/Phi-4-mini-instruct", "google/gemma-3-1b-it", "google/gemma-3-4b-it",
     "HuggingFaceTB/SmolVLM-500M-Instruct",
     "Qwen/Qwen3-VL-2B-Instruct",
-    "Qwen/Qwen3-VL-4B-Instruct", "Qwen/Qwen3.5-0.8B", "Qwen/Qwen3.5-4B",
+    "Qwen/Qwen3-VL-4B-Instruct", "Qwen/Qwen3.5-0.8B", "Qwen/Qwen3.5-4B", "LiquidAI/LFM2.5-1.2B-Instruct",
+    "LiquidAI/LFM2-8B-A1B",
 }  # fmt: skip
 
 
