@@ -15,7 +15,7 @@ from torch import Tensor
 
 from llama_gui.engine.fields import AGAIN, brief, brief_list, check_regular, not_finite, read_json, shown, unambiguous
 from llama_gui.engine.file_rows import FileRows, RowSource
-from llama_gui.engine.weight_rows import PairedRows, WeightRows
+from llama_gui.engine.weight_rows import RowOrder, WeightRows
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.paths import as_unicode
 
@@ -108,7 +108,7 @@ class Checkpoint:
 
     `on_read` hears how many numbers each tensor has, before it is read; what it raises ends the reading. `network`: the
     other is left aside, and the weights of this one have the names that they have in a checkpoint of their own.
-    `paired`: how the rows of a weight lie, where they are in pairs. `part_names`: see `Family`.
+    `orders`: how the rows of a weight lie, see `RowOrder`. `part_names`: see `Family`.
     `is_headless`: the projection to the vocabulary is left aside. Files that were written without it have shorter names
     for the other weights.
 
@@ -124,14 +124,14 @@ class Checkpoint:
         on_read: Callable[[int], None] | None = None,
         *,
         network: Network = "all",
-        paired: Mapping[str, PairedRows] | None = None,
+        orders: Mapping[str, RowOrder] | None = None,
         part_names: Mapping[str, str] | None = None,
         is_headless: bool = False,
     ) -> None:
         self.folder = folder
         self._on_read = on_read
         self._network: Network = network
-        self._paired = paired or {}
+        self._orders = orders or {}
         self._part_names = part_names or {}
         self._is_headless = is_headless
         self._stack = ExitStack()
@@ -245,8 +245,8 @@ class Checkpoint:
         """
         tensor = self.raw(name, part)
         self.check_finite(name, tensor)
-        paired = self._paired.get(name)
-        return tensor if paired is None else paired.in_halves(tensor)
+        order = self._orders.get(name)
+        return tensor if order is None else order.in_order(tensor)
 
     def check_finite(self, name: str, numbers: Tensor) -> None:
         """Raise what `not_finite` makes, if NaN or infinity is among `numbers`."""

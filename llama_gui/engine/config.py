@@ -15,7 +15,6 @@ from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json,
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
 from llama_gui.engine.gemma4_config import Gemma4Config, layout_of, read_gemma4
 from llama_gui.engine.quantisation_config import QUANTISATION, Fp8Config, read_fp8, read_mxfp4
-from llama_gui.engine.recurrent_config import RecurrentConfig
 from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim, with_alpha
 from llama_gui.engine.window_config import sliding_layers, unrotated_layers, window_of
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError, UnsupportedModelError
@@ -184,11 +183,11 @@ class NetworkConfig:
         return int(self.local_rope is not None and layer in self.sliding_layers)
 
     @property
-    def recurrent(self) -> RecurrentConfig | None:
+    def recurrent(self) -> DeltaConfig | ConvConfig | None:
         """What some layers have in the place of attention, which keeps a state; None: all attend."""
         return self.delta or self.conv
 
-    def recurrent_of(self, layer: int) -> RecurrentConfig | None:
+    def recurrent_of(self, layer: int) -> DeltaConfig | ConvConfig | None:
         """The same of `layer`; None: it attends."""
         found = self.recurrent
         return found if found is not None and layer in found.layers else None
@@ -308,7 +307,7 @@ def network_config(fields: Fields) -> NetworkConfig:
     if family.has_sinks:
         return _as_gpt_oss(config, fields)
     if family.has_deltas:
-        return replace(config, norm_shift=1.0, delta=read_delta(fields, layers))
+        return replace(config, norm_shift=1.0, delta=read_delta(fields, layers, grouped=family.groups_deltas))
     if family.has_convs:
         return replace(config, conv=read_conv(fields, layers, hidden))
     return _multiplied(config, fields) if family.multiplies else config

@@ -16,7 +16,7 @@ class DeltaConfig(RecurrentConfig):
     """Gated delta nets (Yang et al. 2024, https://arxiv.org/abs/2412.06464).
 
     Queries, keys and values go through the convolution. Each key head serves ``value_heads / key_heads`` value heads,
-    those behind one another, unless it `is_gguf`.
+    those behind one another, unless they are `in_turn`.
     """
 
     key_heads: int
@@ -24,8 +24,13 @@ class DeltaConfig(RecurrentConfig):
     key_dim: int
     value_dim: int
     is_gguf: bool = False
-    """In the files heads of values lie so that each key serves every so-many-th, and `linear_attn.slopes` are what
-    A_log would be the logarithm of."""
+    """In the files the convolution is a matrix, and `linear_attn.slopes` are what A_log would be the logarithm of."""
+    in_turn: bool = False
+    """Heads of values lie so that each key serves every so-many-th."""
+    groups_inputs: bool = False
+    """One weight makes queries, keys, values and output gates, those of each key head together (Qwen3-Next)."""
+    groups_rates: bool = False
+    """The same of how much is corrected and forgotten."""
 
     @property
     def key_width(self) -> int:
@@ -44,13 +49,17 @@ class DeltaConfig(RecurrentConfig):
 
     def key_of(self, value_heads: Tensor) -> Tensor:
         """Which key heads serve these value heads."""
-        if self.is_gguf:
+        if self.in_turn:
             return value_heads % self.key_heads
         return value_heads // (self.value_heads // self.key_heads)
 
 
-def read_delta(fields: Fields, layers: int) -> DeltaConfig:
-    """Raise BrokenModelError or UnsupportedModelError where the fields do not describe what we run."""
+def read_delta(fields: Fields, layers: int, *, grouped: bool = False) -> DeltaConfig:
+    """What the fields say of gated delta nets. `grouped`: see `Family.groups_deltas`.
+
+    Raises:
+        BrokenModelError, UnsupportedModelError: they do not describe what we run.
+    """
     if not fields.flag("attn_output_gate", True):
         raise UnsupportedModelError(
             f"{fields.file}: attn_output_gate is {shown(fields.values['attn_output_gate'])}, which is not supported. "
@@ -68,4 +77,6 @@ def read_delta(fields: Fields, layers: int) -> DeltaConfig:
         value_heads,
         fields.integer("linear_key_head_dim", 128),
         fields.integer("linear_value_head_dim", 128),
+        groups_inputs=grouped,
+        groups_rates=grouped,
     )

@@ -86,6 +86,8 @@ class Family:
     """Most layers have a gated delta net in the place of attention, see `DeltaConfig`. Norms count from 1."""
     has_convs: bool = False
     """Most layers have a short convolution in the place of attention, see `ConvConfig`."""
+    groups_deltas: bool = False
+    """With `has_deltas`: checkpoints have what each key head needs together."""
     reads_pictures: bool = False
     """The network is what `text_config` describes; the vision network of the same checkpoint is left aside.
 
@@ -210,6 +212,14 @@ _LFM2_MOE = replace(
         **_LFM2.defaults, "hidden_size": 2048, "intermediate_size": 7168, "moe_intermediate_size": 1792,
         "num_dense_layers": 2, "num_experts": 32, "num_experts_per_tok": 4, "scoring_func": "sigmoid",
         "use_expert_bias": True, **_CHOSEN_ADD_UP,
+    },
+)  # fmt: skip
+
+_QWEN3_NEXT = replace(
+    _QWEN35_MOE, model_type="qwen3_next", experts=QWEN2_NAMES, groups_deltas=True,
+    defaults={
+        **_QWEN35_MOE.defaults, "num_experts": 512, "num_experts_per_tok": 10, "num_hidden_layers": 48,
+        "vocab_size": 151936,
     },
 )  # fmt: skip
 
@@ -420,6 +430,8 @@ FAMILIES: dict[str, Family] = {
     # 35B-A3B, 122B-A10B, 397B-A17B
     "Qwen3_5MoeForCausalLM": _QWEN35_MOE,
     "Qwen3_5MoeForConditionalGeneration": replace(_QWEN35_MOE, model_type="qwen3_5_moe", reads_pictures=True),
+    # Qwen3-Next, Qwen3-Coder-Next: 80B-A3B
+    "Qwen3NextForCausalLM": _QWEN3_NEXT,
     # LFM2 and LFM2.5: 350M, 700M, 1.2B, 2.6B
     "Lfm2ForCausalLM": _LFM2,
     # 8B-A1B, 24B-A2B

@@ -60,7 +60,7 @@ class GgufModel:
             check_kind(tensor)  # before anything else is said about the model
         self.config = reader.network()
         self.defaults = reader.defaults()
-        self._paired_rows = reader.paired_rows(self.config)
+        self._row_orders = reader.row_orders(self.config)
         self.embeds = reader.embeds()
         tokens = self._first.metadata.get("tokenizer.ggml.tokens")
         names = tokens if isinstance(tokens, list) and not self.embeds else []
@@ -104,7 +104,7 @@ class GgufModel:
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> GgufWeights:
         """The weights; for `on_read` see `Checkpoint`."""
-        return GgufWeights(self._files, self._paired_rows, on_read, native_library.load())
+        return GgufWeights(self._files, self._row_orders, on_read, native_library.load())
 
     @property
     def stored(self) -> Quantised | None:

@@ -11,7 +11,7 @@ import torch
 
 from llama_gui.engine.config import CAPS, GenerationDefaults, NetworkConfig, generation_defaults, network_config
 from llama_gui.engine.conv_config import CONV
-from llama_gui.engine.delta_config import LINEAR
+from llama_gui.engine.delta_config import LINEAR, DeltaConfig
 from llama_gui.engine.expert_config import GGUF_NAMES, GGUF_SHARED, ExpertConfig, ExpertNames
 from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import AGAIN, Fields, brief_list, shown
@@ -23,8 +23,8 @@ from llama_gui.engine.pooling import gguf_embeds
 from llama_gui.engine.recurrent_config import ATTENDS
 from llama_gui.engine.rope_config import RopeConfig
 from llama_gui.engine.rotary import inverse_frequencies
-from llama_gui.engine.weight_rows import PairedRows
-from llama_gui.engine.weight_shapes import paired_rows
+from llama_gui.engine.weight_rows import RowOrder
+from llama_gui.engine.weight_shapes import grouped_rows, paired_rows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
 ARCHITECTURES = {
@@ -58,6 +58,7 @@ ARCHITECTURES = {
     "gpt-oss": "GptOssForCausalLM",
     "qwen35": "Qwen3_5ForCausalLM",
     "qwen35moe": "Qwen3_5MoeForCausalLM",
+    "qwen3next": "Qwen3NextForCausalLM",
     "lfm2": "Lfm2ForCausalLM",
     "lfm2moe": "Lfm2MoeForCausalLM",
 }
@@ -145,11 +146,21 @@ class GgufConfig:
             norm_shift=0.0,  # what Gemma adds to the weights of norms is in the file
         )
         if config.delta is not None:
-            config = replace(config, delta=replace(config.delta, is_gguf=True))
+            config = replace(config, delta=self._stored_delta(config.delta))
         if config.conv is not None:
             config = replace(config, conv=replace(config.conv, is_gguf=True))
         divisors = None if self._family.is_gemma4 else self._tensors.get(ROPE_DIVISORS)
         return config if divisors is None else replace(config, rope=self._divided(divisors, config))
+
+    def _stored_delta(self, delta: DeltaConfig) -> DeltaConfig:
+        """Heads are in turn, but in Qwen3-Next's files, in which more lies in groups."""
+        first = next(iter(sorted(delta.layers)), 0)
+        has = (
+            f"model.layers.{first}.linear_attn.{name}.weight" in self._tensors
+            for name in ("in_proj_qkvz", "in_proj_ba")
+        )
+        inputs, rates = has
+        return replace(delta, is_gguf=True, in_turn=not delta.groups_rates, groups_inputs=inputs, groups_rates=rates)
 
     def _expert_names(self, experts: ExpertConfig) -> ExpertNames:
         """Some converters leave the gate of a shared expert a matrix of one row, as folders have it."""
@@ -337,9 +348,10 @@ class GgufConfig:
             raise self._fields.wrong(self._prefix + "attention.head_count_kv", "a list of one number and of zeros")
         return found.pop()
 
-    def paired_rows(self, config: NetworkConfig) -> dict[str, PairedRows]:
-        """For the weights whose rows are in pairs."""
-        return paired_rows(config) if self._prefix.removesuffix(".") in _PAIRED else {}
+    def row_orders(self, config: NetworkConfig) -> dict[str, RowOrder]:
+        """For the weights whose rows are in pairs or groups."""
+        paired = paired_rows(config) if self._prefix.removesuffix(".") in _PAIRED else {}
+        return {**paired, **grouped_rows(config)}
 
     def defaults(self) -> GenerationDefaults:
         """How to sample, where the file recommends it, and which tokens end an answer."""

@@ -23,7 +23,7 @@ from llama_gui.engine.gguf_grids import GRID_KINDS, points_of
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, POST_NORM, ROPE_DIVISORS, block_of, engine_name, stored_name
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
-from llama_gui.engine.weight_rows import PairedRows, WeightRows
+from llama_gui.engine.weight_rows import RowOrder, WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
 _WITHOUT_GATE = ("arcee",)
@@ -39,7 +39,7 @@ _PIECE = 2**20
 class GgufWeights:
     """The open files of one model, as `Checkpoint` is for safetensors. A context manager.
 
-    `paired`: how the rows of a weight lie, where they are in pairs. `kernels`: our own, where there are some; they
+    `orders`: how the rows of a weight lie, see `RowOrder`. `kernels`: our own, where there are some; they
     dequantise several times as fast.
 
     Raises:
@@ -49,7 +49,7 @@ class GgufWeights:
     def __init__(
         self,
         files: Sequence[GgufFile],
-        paired: Mapping[str, PairedRows],
+        orders: Mapping[str, RowOrder],
         on_read: Callable[[int], None] | None = None,
         kernels: NativeKernels | None = None,
         *,
@@ -57,7 +57,7 @@ class GgufWeights:
     ) -> None:
         """`tensors`: those of the files by other names than `tensors_of` gives them; None: by those."""
         self.path = files[0].path
-        self._paired = paired
+        self._orders = orders
         self._on_read = on_read
         self._numbers_of = numbers_of if kernels is None else partial(_numbers_of, kernels)
         self._stack = ExitStack()
@@ -122,8 +122,8 @@ class GgufWeights:
         for numbers in self._pieces(tensor, _PIECE):
             flat[done : done + len(numbers)] = numbers.to(device)
             done += len(numbers)
-        paired = self._paired.get(name)
-        return weight if paired is None else paired.in_halves(weight)
+        order = self._orders.get(name)
+        return weight if order is None else order.in_order(weight)
 
     def borrowed(self, name: str, dtype: torch.dtype, device: torch.device, part: int | None = None) -> Tensor:
         """As `weight`."""
@@ -157,21 +157,21 @@ class GgufWeights:
 
     def _parts(self, name: str, tensor: StoredTensor) -> Iterator[Tensor]:
         width = tensor.shape[1]
-        if name in self._paired:
+        if name in self._orders:
             yield self.weight(name, torch.float32, torch.device("cpu"))
         else:
             for numbers in self._pieces(tensor, _rows_at_once(width) * width):
                 yield numbers.view(-1, width)
 
     def _blocks(self, name: str, tensor: StoredTensor) -> Iterator[Tensor]:
-        paired = self._paired.get(name)
+        order = self._orders.get(name)
         out, width = tensor.shape
-        at_once = _rows_at_once(width) if paired is None else out
+        at_once = _rows_at_once(width) if order is None else out
         for data in _bytes(self._stream(tensor), tensor, at_once * width):
             if not _is_finite(data, tensor.kind):
                 raise not_finite(tensor.file, tensor.name)
             rows = data.view(-1, tensor.size // out)
-            yield rows if paired is None else paired.in_halves(rows)
+            yield rows if order is None else order.in_order(rows)
 
     def _pieces(self, tensor: StoredTensor, size: int) -> Iterator[Tensor]:
         yield from _pieces(self._stream(tensor), tensor, size, self._numbers_of)

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.delta_config import DeltaConfig
-from llama_gui.engine.recurrent_config import RecurrentConfig
 
 MARK_EVERY = 512
 """Tokens of a prompt between marks, for conversations that begin alike."""
@@ -57,18 +56,14 @@ class StateShape:
         return MOST_SMALL_MARKS if self.byte_count < SMALL_STATE else MOST_MARKS
 
     @classmethod
-    def of(cls, config: RecurrentConfig) -> Self:
-        """For all layers of a network that have one. ValueError: nobody knows such layers."""
+    def of(cls, config: DeltaConfig | ConvConfig) -> Self:
+        """For all layers of a network that have one."""
         layers, before = len(config.layers), config.taps - 1
-        match config:
-            case DeltaConfig():
-                memory = layers, config.value_heads, config.key_dim, config.value_dim
-                mixed, rates = config.mixed_width + config.value_width, 2 * config.value_heads
-                return cls((layers, before, config.mixed_width), memory, mixed, rates)
-            case ConvConfig():
-                return cls((layers, before, config.width), (layers, 0, 0, 0), config.width, 0)
-            case _:
-                raise ValueError(f"{config} describes no layers that keep states")
+        if isinstance(config, ConvConfig):
+            return cls((layers, before, config.width), (layers, 0, 0, 0), config.width, 0)
+        memory = layers, config.value_heads, config.key_dim, config.value_dim
+        mixed, rates = config.mixed_width + config.value_width, 2 * config.value_heads
+        return cls((layers, before, config.mixed_width), memory, mixed, rates)
 
 
 class LayerState:

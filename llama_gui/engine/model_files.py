@@ -20,7 +20,7 @@ from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.scaled_weights import ScaledCheckpoint
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.vision.files import VisionFiles, vision_in
-from llama_gui.engine.weight_shapes import expert_parameters, layer_parameters, paired_rows
+from llama_gui.engine.weight_shapes import expert_parameters, grouped_rows, layer_parameters, paired_rows
 from llama_gui.errors import InvalidRequestError, ModelNotFoundError
 
 _GGUF = ".gguf"
@@ -119,16 +119,16 @@ class FolderModel(ModelFiles):
         """See `Checkpoint`."""
         if self.config.has_sinks:
             return GptOssCheckpoint(self._folder, on_read, is_packed=bool(self.config.stored_kind))
-        paired = paired_rows(self.config) if self.config.paired else None
+        orders = {**(paired_rows(self.config) if self.config.paired else {}), **grouped_rows(self.config)}
         files = Checkpoint(
             self._folder,
             on_read,
             network="text" if self.config.reads_pictures else "all",
-            paired=paired,
+            orders=orders,
             part_names=self.config.part_names,
             is_headless=self._embeds,
         )
-        return files if self.config.fp8 is None else ScaledCheckpoint(files, self.config.fp8, paired)
+        return files if self.config.fp8 is None else ScaledCheckpoint(files, self.config.fp8, orders)
 
     def source(self, precision: Precision) -> str:
         """Says what is left aside, and what is done to FP8 and to experts in MXFP4."""

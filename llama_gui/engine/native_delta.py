@@ -53,7 +53,7 @@ class NativeDeltaNet(GatedDeltaNet):
         own = rates.weight.data_ptr() if isinstance(rates, NativeRouterLinear) else None
         heads = (config.key_heads, config.value_heads, config.key_dim, config.value_dim)
         addresses = (one.data_ptr() for one in small)
-        self._net = _DeltaNet(*addresses, own, weights.eps, *heads, config.taps, number, config.is_gguf)
+        self._net = _DeltaNet(*addresses, own, weights.eps, *heads, config.taps, number, config.in_turn)
 
     @property
     def address(self) -> int | None:

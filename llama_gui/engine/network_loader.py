@@ -36,7 +36,6 @@ from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear,
 from llama_gui.engine.packed_weights import CodedPanels, Panels
 from llama_gui.engine.quantised_linear import MOST_WIDTH, QuantisedLinear
 from llama_gui.engine.recurrent import Recurrent
-from llama_gui.engine.recurrent_config import RecurrentConfig
 from llama_gui.engine.short_conv import ShortConv
 from llama_gui.engine.token_table import BlocksTable, CodedTable, Int8Table, PanelsTable, PlainTable, TokenTable
 from llama_gui.engine.weight_shapes import (
@@ -205,14 +204,10 @@ class NetworkLoader:
             gates=config.delta is not None,
         )
 
-    def _recurrent(self, prefix: str, config: RecurrentConfig, layer: int) -> Recurrent:
-        match config:
-            case DeltaConfig():
-                return self._delta_net(prefix, config, layer)
-            case ConvConfig():
-                return self._short_conv(prefix + "conv.", config, layer)
-            case _:
-                raise ValueError(f"{config} describes no layers that can be built")
+    def _recurrent(self, prefix: str, config: DeltaConfig | ConvConfig, layer: int) -> Recurrent:
+        if isinstance(config, ConvConfig):
+            return self._short_conv(prefix + "conv.", config, layer)
+        return self._delta_net(prefix, config, layer)
 
     def _short_conv(self, prefix: str, config: ConvConfig, layer: int) -> ShortConv:
         qkv, out = (self._fused(prefix, (name,), has_bias=False) for name in ("in_proj", "out_proj"))
@@ -221,7 +216,8 @@ class NetworkLoader:
 
     def _delta_net(self, prefix: str, config: DeltaConfig, layer: int) -> GatedDeltaNet:
         prefix += "linear_attn."
-        rates = torch.cat([self._wide(f"{prefix}in_proj_{name}.weight") for name in ("b", "a")])
+        names = ("ba",) if config.groups_rates else ("b", "a")
+        rates = torch.cat([self._wide(f"{prefix}in_proj_{name}.weight") for name in names])
         weights = DeltaWeights(
             taps=self._wide(prefix + "conv1d.weight").flatten(1).t().contiguous(),
             slopes=self._wide(prefix + "slopes") if config.is_gguf else -self._wide(prefix + "A_log").exp(),
@@ -229,7 +225,8 @@ class NetworkLoader:
             norm=self._wide(prefix + "norm.weight"),
             eps=self._config.rms_norm_eps,
         )
-        qkv = self._fused(prefix, ("in_proj_qkv", "in_proj_z"), has_bias=False)
+        inputs = ("in_proj_qkvz",) if config.groups_inputs else ("in_proj_qkv", "in_proj_z")
+        qkv = self._fused(prefix, inputs, has_bias=False)
         out = self._fused(prefix, ("out_proj",), has_bias=False)
         parts = (qkv, self._float_linear(rates), out, config, weights, config.number_of(layer))
         if self._kernels is not None and serves_delta(config):

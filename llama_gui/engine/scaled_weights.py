@@ -18,7 +18,7 @@ from llama_gui.engine.fields import AGAIN, brief, shown
 from llama_gui.engine.file_rows import FileRows
 from llama_gui.engine.packed_weights import PANEL_CHANNELS
 from llama_gui.engine.quantisation_config import Block, Fp8Config
-from llama_gui.engine.weight_rows import PairedRows, WeightRows
+from llama_gui.engine.weight_rows import RowOrder, WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
 _STORED = "F8_E4M3"
@@ -42,13 +42,13 @@ _SIGN_AND_SEVEN_BITS = -(2**15) | 0x7F << 7
 class ScaledCheckpoint:
     """A `WeightSource` over a `Checkpoint` some of whose weights are in FP8; it raises what that does.
 
-    `paired`: as `Checkpoint` has it.
+    `orders`: as `Checkpoint` has it.
     """
 
-    def __init__(self, files: Checkpoint, fp8: Fp8Config, paired: Mapping[str, PairedRows] | None = None) -> None:
+    def __init__(self, files: Checkpoint, fp8: Fp8Config, orders: Mapping[str, RowOrder] | None = None) -> None:
         self._files = files
         self._blocks = fp8.blocks
-        self._paired = paired or {}
+        self._orders = orders or {}
         self._scales: dict[str, str] = {}
         """Weight in FP8 -> what its scale is called. Filled by `check`."""
 
@@ -148,8 +148,8 @@ class ScaledCheckpoint:
         """Some rows at a time; each piece is overwritten by the next."""
         scales, columns = self._scales_of_rows(name, out, width)
         codes = self._files.raw(name).view(torch.int8)
-        if paired := self._paired.get(name):
-            codes, scales = paired.in_halves(codes), paired.in_halves(scales)
+        if order := self._orders.get(name):
+            codes, scales = order.in_order(codes), order.in_order(scales)
         at_once = min(max(1, _PIECE // width // PANEL_CHANNELS) * PANEL_CHANNELS, out)
         halves, numbers = torch.empty(at_once, width, dtype=torch.int16), torch.empty(at_once, width)
         for first in range(0, out, at_once):

@@ -22,13 +22,33 @@ class PairedRows:
     dim: int
     rotated: int
 
-    def in_halves(self, weight: Tensor) -> Tensor:
+    def in_order(self, weight: Tensor) -> Tensor:
         """As most folders order them: a head's first halves of all pairs, then the second ones."""
         whole = self.heads * self.dim
         heads = weight[:whole].view(self.heads, self.dim, *weight.shape[1:])
         pairs = heads[:, : self.rotated].unflatten(1, (-1, 2)).transpose(1, 2)
         halves = torch.cat((pairs.flatten(1, 2), heads[:, self.rotated :]), 1).flatten(0, 1)
         return torch.cat((halves, weight[whole:])) if whole < len(weight) else halves
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRows:
+    """Rows of several things, of which each group has some, in `parts`: all of the first group lie together.
+
+    Qwen3-Next has what each key head of a gated delta net needs so.
+    """
+
+    groups: int
+    parts: tuple[int, ...]
+
+    def in_order(self, weight: Tensor) -> Tensor:
+        """All of each thing together, the groups behind one another."""
+        parts = weight.view(self.groups, -1, *weight.shape[1:]).split(self.parts, 1)
+        return torch.cat([part.flatten(0, 1) for part in parts])
+
+
+RowOrder = PairedRows | GroupedRows
+"""How rows of a weight lie in a file, where that is not how they are multiplied."""
 
 
 @dataclass(frozen=True, slots=True)

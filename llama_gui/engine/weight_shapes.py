@@ -9,8 +9,7 @@ from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.expert_config import ExpertConfig, ExpertNames, bias_of
 from llama_gui.engine.gemma4_config import Gemma4Config
-from llama_gui.engine.recurrent_config import RecurrentConfig
-from llama_gui.engine.weight_rows import PairedRows
+from llama_gui.engine.weight_rows import GroupedRows, PairedRows
 
 TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 LAYER_TABLE, LAYER_SCALAR = "model.embed_tokens_per_layer.weight", "model.layers.{}.layer_scalar"
@@ -38,7 +37,9 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
         prefix = f"model.layers.{layer}."
         recurrent = config.recurrent_of(layer)
         if recurrent is not None:
-            shapes |= {f"{prefix}{name}": shape for name, shape in _recurrent_shapes(recurrent, hidden)}
+            is_conv = isinstance(recurrent, ConvConfig)
+            found = _conv_shapes(recurrent, hidden) if is_conv else _delta_shapes(recurrent, hidden)
+            shapes |= {f"{prefix}{name}": shape for name, shape in found}
         here = norms | _head_norms(config, layer)
         shapes |= {f"{prefix}{name}.weight": shape for name, shape in here.items()}
         experts = config.experts_of(layer)
@@ -68,24 +69,22 @@ def _attention(config: NetworkConfig, layer: int) -> dict[str, tuple[Shape, bool
     }
 
 
-def _recurrent_shapes(config: RecurrentConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
-    """Of what a layer has in the place of attention."""
-    match config:
-        case DeltaConfig():
-            yield from _delta_shapes(config, hidden)
-        case ConvConfig():
-            between = () if config.is_gguf else (1,)
-            yield "conv.conv.weight", (config.width, *between, config.taps)
-            yield "conv.in_proj.weight", (3 * config.width, hidden)
-            yield "conv.out_proj.weight", (hidden, config.width)
-        case _:
-            raise ValueError(f"{config} describes no layers that have weights")
+def _conv_shapes(conv: ConvConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
+    """Of a layer with a short convolution, without its norms and MLP."""
+    between = () if conv.is_gguf else (1,)
+    yield "conv.conv.weight", (conv.width, *between, conv.taps)
+    yield "conv.in_proj.weight", (3 * conv.width, hidden)
+    yield "conv.out_proj.weight", (hidden, conv.width)
 
 
 def _delta_shapes(delta: DeltaConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
     """Of a layer with a gated delta net, without its norms and MLP."""
     made = {"in_proj_qkv": delta.mixed_width, "in_proj_z": delta.value_width}
+    if delta.groups_inputs:
+        made = {"in_proj_qkvz": delta.mixed_width + delta.value_width}
     rates = dict.fromkeys(("in_proj_b", "in_proj_a"), delta.value_heads)
+    if delta.groups_rates:
+        rates = {"in_proj_ba": 2 * delta.value_heads}
     for name, out in (made | rates).items():
         yield f"linear_attn.{name}.weight", (out, hidden)
     yield "linear_attn.out_proj.weight", (hidden, delta.value_width)
@@ -153,6 +152,25 @@ def paired_rows(config: NetworkConfig) -> dict[str, PairedRows]:
         for layer in range(config.num_hidden_layers)
         for name, count in heads.items()
         for part in ("weight", "bias")
+    }
+
+
+def grouped_rows(config: NetworkConfig) -> dict[str, GroupedRows]:
+    """For the weights whose rows are in groups."""
+    delta = config.delta
+    if delta is None:
+        return {}
+    served = delta.value_heads // delta.key_heads
+    values = served * delta.value_dim
+    orders: dict[str, GroupedRows] = {}
+    if delta.groups_inputs:
+        orders["in_proj_qkvz"] = GroupedRows(delta.key_heads, (delta.key_dim, delta.key_dim, values, values))
+    if delta.groups_rates:
+        orders["in_proj_ba"] = GroupedRows(delta.key_heads, (served, served))
+    return {
+        f"model.layers.{layer}.linear_attn.{name}.weight": order
+        for layer in delta.layers
+        for name, order in orders.items()
     }
 
 

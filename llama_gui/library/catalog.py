@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from llama_gui.errors import UserError
+from llama_gui.library.conv_shape import ConvShape
 from llama_gui.library.delta_shape import DeltaShape
 from llama_gui.library.model_shape import ModelShape
 
-_OBJECTS = ("shape", "gguf", "gemma4", "delta")
+_OBJECTS = ("shape", "gguf", "gemma4", "delta", "conv")
 
 
 class CatalogError(UserError):
@@ -95,11 +96,13 @@ def _entry(item: object, complaint: str) -> CatalogEntry:
 
 
 def _shape(item: Mapping[str, Any], complaint: str) -> ModelShape:
-    delta = item.get("delta")
-    if not isinstance(delta, dict | None):
-        raise CatalogError(f"{complaint} needs an object as delta, not {delta!r}.")
-    made = None if delta is None else DeltaShape(**_checked(delta, DeltaShape, complaint))
-    return ModelShape(**_checked(item, ModelShape, complaint), delta=made)
+    parts: dict[str, Any] = {}
+    for name, kind in (("delta", DeltaShape), ("conv", ConvShape)):
+        part = item.get(name)
+        if not isinstance(part, dict | None):
+            raise CatalogError(f"{complaint} needs an object as {name}, not {part!r}.")
+        parts[name] = None if part is None else kind(**_checked(part, kind, complaint))
+    return ModelShape(**_checked(item, ModelShape, complaint), **parts)
 
 
 def _checked(item: Mapping[str, Any], kind: type, complaint: str) -> dict[str, Any]:

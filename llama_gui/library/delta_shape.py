@@ -13,6 +13,9 @@ QWEN35_MOE = {
     **QWEN35, "num_key_value_heads": 2, "hidden_size": 2048, "moe_intermediate_size": 512, "num_hidden_layers": 40,
     "shared_expert_intermediate_size": 512, "num_experts": 256, "num_experts_per_tok": 8,
 }  # fmt: skip
+QWEN3_NEXT = {
+    **QWEN35_MOE, "num_hidden_layers": 48, "num_experts": 512, "num_experts_per_tok": 10, "vocab_size": 151936,
+}  # fmt: skip
 """What their config.json need not say."""
 _INTERVAL = 4
 _MOST_LAYERS = 10_000
@@ -66,8 +69,9 @@ class DeltaShape:
         found[hidden, queries * width] += attending
         return +found
 
-    def small_numbers(self, layers: int, head_dim: int) -> int:
+    def small_numbers(self, layers: int, head_dim: int, hidden: int) -> int:
         """Of norms of heads, of the convolution, and of how much is forgotten."""
+        del hidden
         in_net = self.value_width // self.value_heads + self.mixed_width * self.taps + 2 * self.value_heads
         return self.layers * in_net + (layers - self.layers) * 2 * head_dim
 
@@ -75,8 +79,8 @@ class DeltaShape:
         """Of what makes how much is corrected and forgotten, which is float32 whatever the rest is."""
         return self.layers * 2 * self.value_heads * hidden
 
-    @property
-    def state_bytes(self) -> int:
+    def state_bytes(self, hidden: int) -> int:
         """What all its layers hold of a chat, however long it is."""
+        del hidden
         in_layer = (self.taps - 1) * self.mixed_width + self.value_width * self.key_dim
         return self.layers * in_layer * _FLOAT32

@@ -70,6 +70,9 @@ ARCHITECTURES = frozenset(
         "Qwen3_5ForConditionalGeneration",
         "Qwen3_5MoeForCausalLM",
         "Qwen3_5MoeForConditionalGeneration",
+        "Qwen3NextForCausalLM",
+        "Lfm2ForCausalLM",
+        "Lfm2MoeForCausalLM",
         "Idefics3ForConditionalGeneration",
         "SmolVLMForConditionalGeneration",
         "GptOssForCausalLM",
@@ -106,6 +109,9 @@ MODEL_TYPES = frozenset(
         "qwen3_5_text",
         "qwen3_5_moe",
         "qwen3_5_moe_text",
+        "qwen3_next",
+        "lfm2",
+        "lfm2_moe",
         "idefics3",
         "smolvlm",
         "olmo2",
@@ -136,6 +142,8 @@ _GGUF_TYPES = frozenset(
         "ernie4_5-moe",
         "qwen35",
         "qwen35moe",
+        "qwen3next",
+        "lfm2moe",
     }
 )
 """What GGUF files call those whose model type is another; the hub names either."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from llama_gui.errors import BrokenModelError
-from llama_gui.library.delta_shape import QWEN35, QWEN35_MOE, DeltaShape
+from llama_gui.library.conv_shape import LFM2, LFM2_MOE, ConvShape, with_inner
+from llama_gui.library.delta_shape import QWEN3_NEXT, QWEN35, QWEN35_MOE, DeltaShape
 from llama_gui.library.gemma4_shape import Gemma4Shape, with_defaults
 from llama_gui.library.quantisation import is_fp8
 from llama_gui.library.sight import vision_numbers
@@ -31,7 +32,7 @@ _OF_EFFECTIVE = 1.14e9
 
 _USUAL_CHOSEN = 8
 
-_GPT_OSS, _ERNIE = "gpt_oss", "ernie4_5_moe"
+_GPT_OSS, _ERNIE, _LFM2_MOE = "gpt_oss", "ernie4_5_moe", "lfm2_moe"
 _TEXT_KINDS = {"qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2", "qwen3_vl": "qwen3", "qwen3_5_text": "qwen3_5",
                "qwen3_5_moe_text": "qwen3_5_moe"}  # fmt: skip
 """Whose networks for text are those of others."""
@@ -45,9 +46,21 @@ _SHARED, _SHARERS = "shared_expert_intermediate_size", "moe_num_shared_experts"
 _INNER = {"granitemoehybrid": "shared_intermediate_size"}
 """Where the width of the MLP stands, if that is not `intermediate_size`."""
 _PLAIN = "first_k_dense_replace"
-_MIXTURES = ("mixtral", "qwen2_moe", "qwen3_moe", "qwen3_5_moe", "granitemoe", "olmoe", _GPT_OSS, _ERNIE)
-_SUMS_UP = {"qwen3_5": QWEN35, "qwen3_5_moe": QWEN35_MOE}
-"""Those with gated delta nets, and what their config.json need not say."""
+_MIXTURES = (
+    "mixtral",
+    "qwen2_moe",
+    "qwen3_moe",
+    "qwen3_5_moe",
+    "qwen3_next",
+    "granitemoe",
+    "olmoe",
+    _GPT_OSS,
+    _ERNIE,
+    _LFM2_MOE,
+)
+_SUMS_UP = {"qwen3_5": QWEN35, "qwen3_5_moe": QWEN35_MOE, "qwen3_next": QWEN3_NEXT}
+_CONVOLVES = {"lfm2": LFM2, _LFM2_MOE: LFM2_MOE}
+"""Those with gated delta nets, and with short convolutions, and what their config.json need not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +87,7 @@ class ModelShape:
     besides; `plain_layers` of the layers have one of width `plain_inner` instead; `has_no_gate`: it consists of two
     matrices, and not of three. `is_gpt_oss`: everything but the vocabulary has a bias, and each head a sink;
     `is_packed`: its files hold the experts in MXFP4. `is_fp8`: they hold the matrices of layers in FP8. `vision`: how
-    many numbers the network for images has beside it, nearly. `gemma4`, `delta`: what their layers have otherwise.
+    many numbers the network for images has beside it, nearly. `gemma4`, `delta`, `conv`: what layers have otherwise.
     """
 
     vocabulary: int
@@ -103,6 +116,7 @@ class ModelShape:
     vision: int = 0
     gemma4: Gemma4Shape | None = None
     delta: DeltaShape | None = None
+    conv: ConvShape | None = None
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -123,17 +137,20 @@ class ModelShape:
             config = {**_GEMMA2, **config}
         elif isinstance(inner, dict):
             config = {**config, **inner}
-        config = {**_SUMS_UP.get(str(kind), {}), **config}
+        config = {**_SUMS_UP.get(str(kind), {}), **_CONVOLVES.get(str(kind), {}), **config}
+        if kind in _CONVOLVES:
+            config = with_inner(config, _integer)
         heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
         default_head = 128 if kind in _WIDE_HEADS else hidden // heads
         default_kv_heads = {"qwen3_moe": 4, "ernie4_5": 2, "glm": 2, "glm4": 2, _ERNIE: 4}.get(str(kind), heads)
         if kind == _ERNIE:
             config = _with_names_of_qwen(config)
         experts = _experts(config) if kind in _MIXTURES else (1, 1)
-        shares = kind in ("qwen2_moe", "qwen3_5_moe", _ERNIE)
+        has_gate = kind in ("qwen2_moe", "qwen3_5_moe", "qwen3_next")
         inner = _INNER.get(str(kind), "moe_intermediate_size" if kind in _MIXTURES else "intermediate_size")
         is_gpt_oss, layers = kind == _GPT_OSS, _integer(config, "num_hidden_layers")
-        plain_layers = min(_integer(config, _PLAIN), layers) if kind == _ERNIE and config.get(_PLAIN) else 0
+        has_plain = kind in (_ERNIE, _LFM2_MOE) and config.get(_PLAIN)
+        plain_layers = min(_integer(config, _PLAIN), layers) if has_plain else 0
         return cls(
             vocabulary=_integer(config, "vocab_size"),
             hidden=hidden,
@@ -151,9 +168,9 @@ class ModelShape:
             is_gpt_oss=is_gpt_oss,
             is_olmo=kind in ("olmo2", "olmo3", "olmoe"),
             is_packed=is_gpt_oss and bool(config.get("quantization_config")),
-            shared=_integer(config, _SHARED) if shares and config.get(_SHARED) != 0 else 0,
-            has_shared_gate=kind in ("qwen2_moe", "qwen3_5_moe"),
-            has_correction=kind == _ERNIE,
+            shared=_integer(config, _SHARED) if (has_gate or kind == _ERNIE) and config.get(_SHARED) != 0 else 0,
+            has_shared_gate=has_gate,
+            has_correction=kind == _ERNIE or (kind == _LFM2_MOE and config.get("use_expert_bias") is not False),
             plain_layers=plain_layers,
             has_no_gate=kind == "arcee",
             plain_inner=_integer(config, "intermediate_size") if plain_layers else 0,
@@ -161,6 +178,7 @@ class ModelShape:
             vision=vision_numbers(whole),
             gemma4=Gemma4Shape.from_config(config, _integer) if is_gemma4 else None,
             delta=DeltaShape.from_config(config, _integer) if kind in _SUMS_UP else None,
+            conv=ConvShape.from_config(config, _integer) if kind in _CONVOLVES else None,
         )
 
     @classmethod
@@ -203,8 +221,8 @@ class ModelShape:
             sizes = self.gemma4.linears(self.layers, self.hidden, self.inner, self.heads, self._window)
             return Counter({Matrix(*size): count for size, count in sizes.items()})
         found = Counter[Matrix]()
-        if self.delta is not None:
-            sizes = self.delta.linears(self.layers, self.hidden, (self.heads, self.kv_heads, self.head_dim))
+        if self.recurrent is not None:
+            sizes = self.recurrent.linears(self.layers, self.hidden, (self.heads, self.kv_heads, self.head_dim))
             found += Counter({Matrix(*size): count for size, count in sizes.items()})
         else:
             qkv = (self.heads + 2 * self.kv_heads) * self.head_dim
@@ -224,6 +242,11 @@ class ModelShape:
         return self.kv_heads, self.head_dim
 
     @property
+    def recurrent(self) -> DeltaShape | ConvShape | None:
+        """What most layers have in the place of attention."""
+        return self.delta or self.conv
+
+    @property
     def stored(self) -> str:
         """As `fit.resolve` has it, of files that are no GGUF."""
         return "int4" if self.is_packed else "int8" if self.is_fp8 else ""
@@ -231,7 +254,7 @@ class ModelShape:
     @property
     def router_numbers(self) -> int:
         """Numbers in all routers, which are float32 whatever the rest is; and in what is like them."""
-        rates = 0 if self.delta is None else self.delta.rate_numbers(self.hidden)
+        rates = 0 if self.recurrent is None else self.recurrent.rate_numbers(self.hidden)
         if self.experts == 1:
             return rates
         in_layer = self.experts * (self.hidden + self.is_gpt_oss + self.has_correction)
@@ -247,8 +270,9 @@ class ModelShape:
         """Numbers in all norms and sinks."""
         if self.gemma4 is not None:
             return self.gemma4.norms(self.layers, self.hidden, self._window) + self.hidden
-        if self.delta is not None:
-            return (2 * self.layers + 1) * self.hidden + self.delta.small_numbers(self.layers, self.head_dim)
+        if self.recurrent is not None:
+            small = self.recurrent.small_numbers(self.layers, self.head_dim, self.hidden)
+            return (2 * self.layers + 1) * self.hidden + small
         count = 4 if self.has_post_norms else 2
         normed = self.heads + self.kv_heads if self.is_olmo else 2 if self.has_head_norms else 0
         of_heads = normed * self.head_dim + (self.heads if self.is_gpt_oss else 0)
@@ -266,13 +290,13 @@ class ModelShape:
         """Numbers that the cache holds for each token."""
         if self.gemma4 is not None:
             return self.gemma4.kv_numbers(self.layers, self._window)
-        keeping = self.layers if self.delta is None else self.layers - self.delta.layers
+        keeping = self.layers if self.recurrent is None else self.layers - self.recurrent.layers
         return 2 * keeping * self.kv_heads * self.head_dim
 
     @property
     def state_bytes(self) -> int:
         """What each chat takes besides, however long it is."""
-        return 0 if self.delta is None else self.delta.state_bytes
+        return 0 if self.recurrent is None else self.recurrent.state_bytes(self.hidden)
 
     @property
     def matrices(self) -> Counter[Matrix]:

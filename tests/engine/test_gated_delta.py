@@ -19,8 +19,8 @@ from tests.fakes.tiny_llama import write_tiny_llama
 CPU = torch.device("cpu")
 PROMPT = torch.randint(0, 250, (700,), generator=torch.Generator().manual_seed(5)).tolist()
 CONFIGS = [
-    DeltaConfig(frozenset({1}), taps, key_heads, heads, key_dim, value_dim, is_gguf=is_gguf)
-    for key_heads, heads, key_dim, value_dim, taps, is_gguf in (
+    DeltaConfig(frozenset({1}), taps, key_heads, heads, key_dim, value_dim, in_turn=in_turn)
+    for key_heads, heads, key_dim, value_dim, taps, in_turn in (
         (2, 4, 16, 24, 4, False),
         (2, 4, 16, 24, 4, True),
         (1, 3, 8, 8, 2, False),

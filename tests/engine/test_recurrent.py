@@ -1,8 +1,10 @@
 """Engines whose conversations cannot be cut anywhere, because some layers keep a state and nothing of each token."""
 
 import itertools
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from llama_gui.engine.scheduler import TokenBudget
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.speculation import Speculator
 from llama_gui.errors import UnsupportedModelError
-from tests.fakes.tiny_llama import Shape
+from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
 PROMPT = torch.randint(0, 250, (700,), generator=torch.Generator().manual_seed(5)).tolist()
 
@@ -174,9 +176,11 @@ def test_the_text_itself_is_looked_up(shape: Shape, load: Any):
     assert engine.generate(loop).token_ids == load(shape).generate(loop).token_ids
 
 
-def test_it_guesses_for_no_other(shape: Shape, load: Any, tiny_folder: Any):
+def test_it_guesses_for_no_other(shape: Shape, load: Any, tiny_folder: Any, tmp_path: Path):
     with pytest.raises(UnsupportedModelError, match=r"sums up what it reads, so it cannot take back guesses"):
         load(draft=tiny_folder(shape))
-    engine: Engine = load(shape, draft=tiny_folder("llama-3.2"))
+    draft = write_tiny_llama(tmp_path / "draft", "llama-3.2")
+    shutil.copy(tiny_folder(shape) / "tokenizer.json", draft)
+    engine: Engine = load(shape, draft=draft)
     asked = request(PROMPT[:50], max_tokens=30)
     assert bits(engine.submit(asked)) == bits(load(shape).submit(asked))

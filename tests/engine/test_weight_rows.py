@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from llama_gui.engine.weight_rows import PairedRows, WeightRows
+from llama_gui.engine.weight_rows import GroupedRows, PairedRows, WeightRows
 
 WEIGHT = torch.arange(37 * 4.0).view(37, 4)
 
@@ -21,9 +21,16 @@ def test_every_row_comes_once(counts: tuple[int, ...], unit: int):
 @pytest.mark.parametrize("shape", [(15,), (15, 3)])
 def test_pairs_in_a_part_of_each_head_come_apart_and_other_rows_stay(shape: tuple[int, ...]):
     weight = torch.arange(15).view(-1, *[1 for _ in shape[1:]]).expand(shape)
-    halves = PairedRows(heads=2, dim=6, rotated=4).in_halves(weight)
+    halves = PairedRows(heads=2, dim=6, rotated=4).in_order(weight)
     wanted = [0, 2, 1, 3, 4, 5, 6, 8, 7, 9, 10, 11, 12, 13, 14]
     assert torch.equal(halves, weight[torch.tensor(wanted)])
+
+
+@pytest.mark.parametrize("shape", [(12,), (12, 3)])
+def test_groups_come_apart(shape: tuple[int, ...]):
+    weight = torch.arange(12).view(-1, *[1 for _ in shape[1:]]).expand(shape)
+    wanted = [0, 6, 1, 2, 7, 8, 3, 4, 5, 9, 10, 11]
+    assert torch.equal(GroupedRows(2, (1, 2, 3)).in_order(weight), weight[torch.tensor(wanted)])
 
 
 def test_a_part_may_be_overwritten_by_the_next():

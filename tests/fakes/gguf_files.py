@@ -52,10 +52,11 @@ ARCHITECTURES = {
     "Qwen3_5ForConditionalGeneration": "qwen35",
     "Qwen3_5MoeForCausalLM": "qwen35moe",
     "Qwen3_5MoeForConditionalGeneration": "qwen35moe",
+    "Qwen3NextForCausalLM": "qwen3next",
     "Lfm2ForCausalLM": "lfm2",
     "Lfm2MoeForCausalLM": "lfm2moe",
 }
-HYBRID = ("qwen35", "qwen35moe")
+HYBRID = ("qwen35", "qwen35moe", "qwen3next")
 PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "minicpm", "arcee")
 _SPREADS = {
     "Q2_K": 1.9 * 7.5,
@@ -215,7 +216,7 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values |= {"expert_count": experts, "expert_used_count": config["num_experts_per_tok"]}
     if "moe_intermediate_size" in config:
         values["expert_feed_forward_length"] = config["moe_intermediate_size"]
-    if arch in ("qwen2moe", "qwen35moe"):
+    if arch in ("qwen2moe", "qwen35moe", "qwen3next"):
         values["expert_shared_feed_forward_length"] = config["shared_expert_intermediate_size"]
     if arch == "ernie4_5-moe":
         values |= {
@@ -234,8 +235,8 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
             "ssm.time_step_rank": config["linear_num_value_heads"],
             "ssm.inner_size": config["linear_value_head_dim"] * config["linear_num_value_heads"],
             "full_attention_interval": config["full_attention_interval"],
-            "rope.dimension_count": int(head_dim * rope["partial_rotary_factor"]),
-            "rope.dimension_sections": [*rope["mrope_section"], 0],
+            "rope.dimension_count": int(head_dim * rope.get("partial_rotary_factor", 0.25)),
+            **({"rope.dimension_sections": [*rope["mrope_section"], 0]} if "mrope_section" in rope else {}),
         }
     if arch in ("lfm2", "lfm2moe"):
         heads_of = {"full_attention": config["num_key_value_heads"], "conv": 0}
@@ -354,8 +355,11 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
                 weight = _paired(weight, kv_heads)
             if arch in ("gemma2", "gemma3") and name.endswith("norm.weight"):
                 weight = weight + 1
+            if arch == "qwen3next" and ".in_proj_qkvz." in name:
+                stored |= _apart_by_kind(name, weight, config)
+                continue
             if arch in HYBRID:
-                name, weight = _of_qwen35(name, weight, config)
+                name, weight = _of_qwen35(name, weight, config, in_turn=arch != "qwen3next")
             target = names.get_name(_full(name), try_suffixes=(".weight", ".bias"))
             assert target is not None, name
             stored[target] = weight
@@ -374,12 +378,25 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
     return stored
 
 
-def _of_qwen35(name: str, weight: torch.Tensor, config: Mapping[str, Any]) -> tuple[str, torch.Tensor]:
+def _apart_by_kind(name: str, weight: torch.Tensor, config: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+    """What Qwen3-Next has together for each key head, as its converter writes it."""
+    width, keys, values = (config[f"linear_{part}"] for part in ("value_head_dim", "num_key_heads", "num_value_heads"))
+    sizes = (*2 * (config["linear_key_head_dim"],), *2 * (values // keys * width,))
+    *qkv, z = (part.flatten(0, 1) for part in weight.view(keys, sum(sizes), -1).split(sizes, 1))
+    block = f"blk.{name.split('.')[2]}."
+    return {f"{block}attn_qkv.weight": torch.cat(qkv), f"{block}attn_gate.weight": z.contiguous()}
+
+
+def _of_qwen35(
+    name: str, weight: torch.Tensor, config: Mapping[str, Any], *, in_turn: bool = True
+) -> tuple[str, torch.Tensor]:
     """Its converter has the values that a key serves in turn, counts norms from 0, and keeps no logarithm."""
     if name.endswith("norm.weight") and "linear_attn" not in name:
         return name, weight + 1
     if name.endswith("A_log"):
         weight = -weight.exp()
+    if not in_turn:
+        return name.replace("dt_bias", "dt_proj.bias"), weight.squeeze(1) if ".conv1d." in name else weight
     width, keys, values = (config[f"linear_{part}"] for part in ("value_head_dim", "num_key_heads", "num_value_heads"))
     rows = torch.arange(values * width).view(keys, values // keys, width).transpose(0, 1).flatten()
     heads = torch.arange(values).view(keys, values // keys).t().flatten()

@@ -18,6 +18,7 @@ from tests.fakes.tiny_tokenizers import (
     GEMMA4_TEMPLATE,
     GEMMA_TEMPLATE,
     HARMONY_TEMPLATE,
+    LFM2_TEMPLATE,
     LLAMA3_TEMPLATE,
     MAGISTRAL_TEMPLATE,
     ZEPHYR_TEMPLATE,
@@ -25,6 +26,7 @@ from tests.fakes.tiny_tokenizers import (
     gemma4_tokenizer,
     gemma_tokenizer,
     harmony_tokenizer,
+    lfm2_tokenizer,
     magistral_tokenizer,
     sentencepiece_tokenizer,
     write_tokenizer,
@@ -34,8 +36,8 @@ Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "granite4",
     "glm", "glm4", "hunyuan", "minicpm", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
-    "qwen2-moe", "ernie-moe", "arcee", "magistral", "gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe", "lfm2",
-    "lfm2-moe",
+    "qwen2-moe", "ernie-moe", "arcee", "magistral", "gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe", "qwen3-next",
+    "lfm2", "lfm2-moe",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
@@ -45,7 +47,7 @@ FAMILY_SHAPES: tuple[Shape, ...] = (
     "qwen2-moe", "ernie-moe", "arcee",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
-CPU_SHAPES: tuple[Shape, ...] = ("gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe", "lfm2", "lfm2-moe")
+CPU_SHAPES: tuple[Shape, ...] = ("gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe", "qwen3-next", "lfm2", "lfm2-moe")
 """Relatives that run on the CPU only."""
 STRANGE_SHAPES: tuple[Shape, ...] = ("minicpm",)
 """Relatives that transformers does not have."""
@@ -151,6 +153,13 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                     "num_experts": 8, "num_experts_per_tok": 3,
                     "rope_parameters": {"rope_type": "default", "rope_theta": 1e7, "partial_rotary_factor": 0.25,
                                         "mrope_section": [2, 1, 1], "mrope_interleaved": True}},
+    "qwen3-next": {"architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next", "num_hidden_layers": 5,
+                   "head_dim": 32, "rms_norm_eps": 1e-6, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
+                   "linear_key_head_dim": 16, "linear_value_head_dim": 16, "linear_conv_kernel_dim": 4,
+                   "full_attention_interval": 4, "intermediate_size": 160, "moe_intermediate_size": 48,
+                   "shared_expert_intermediate_size": 96, "num_experts": 8, "num_experts_per_tok": 3,
+                   "decoder_sparse_step": 1, "mlp_only_layers": [], "norm_topk_prob": True, "rope_theta": 1e7,
+                   "rope_scaling": None, "partial_rotary_factor": 0.25},
     # The third and the fifth layer attend; the width of the MLP comes from a formula.
     "lfm2": {"architectures": ["Lfm2ForCausalLM"], "model_type": "lfm2", "num_hidden_layers": 6,
              "layer_types": ["conv", "conv", "full_attention", "conv", "full_attention", "conv"], "norm_eps": 1e-5,
@@ -269,6 +278,8 @@ def write_tiny_llama(
         tokenizer, bos, eos = gemma_tokenizer(), "<bos>", "<eos>"
     elif shape == "gpt-oss":
         tokenizer, bos, eos, template = harmony_tokenizer(), "<|startoftext|>", "<|return|>", HARMONY_TEMPLATE
+    elif shape in ("lfm2", "lfm2-moe"):
+        tokenizer, bos, eos, template = lfm2_tokenizer(), "<|startoftext|>", "<|im_end|>", LFM2_TEMPLATE
     elif shape == "magistral":
         tokenizer, bos, eos, template = magistral_tokenizer(), "<s>", "</s>", MAGISTRAL_TEMPLATE
     elif shape in ("tinyllama", "llama-2", "mistral", "mixtral", "ernie", "ernie-moe", "minicpm"):
