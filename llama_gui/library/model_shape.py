@@ -1,5 +1,6 @@
 """The numbers that decide how large a network is and how much it reads: from config.json, or from the catalogue."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -146,6 +147,9 @@ class ModelShape:
         if kind == _ERNIE:
             config = _with_names_of_qwen(config)
         experts = _experts(config) if kind in _MIXTURES else (1, 1)
+        gemma4 = Gemma4Shape.from_config(config, _integer) if is_gemma4 else None
+        if gemma4 is not None and gemma4.experts:
+            experts = gemma4.experts, gemma4.chosen
         has_gate = kind in ("qwen2_moe", "qwen3_5_moe", "qwen3_next")
         inner = _INNER.get(str(kind), "moe_intermediate_size" if kind in _MIXTURES else "intermediate_size")
         is_gpt_oss, layers = kind == _GPT_OSS, _integer(config, "num_hidden_layers")
@@ -176,7 +180,7 @@ class ModelShape:
             plain_inner=_integer(config, "intermediate_size") if plain_layers else 0,
             is_fp8=in_fp8,
             vision=vision_numbers(whole),
-            gemma4=Gemma4Shape.from_config(config, _integer) if is_gemma4 else None,
+            gemma4=gemma4,
             delta=DeltaShape.from_config(config, _integer) if kind in _SUMS_UP else None,
             conv=ConvShape.from_config(config, _integer) if kind in _CONVOLVES else None,
         )
@@ -218,7 +222,8 @@ class ModelShape:
         router is not among them, see `router_numbers`.
         """
         if self.gemma4 is not None:
-            sizes = self.gemma4.linears(self.layers, self.hidden, self.inner, self.heads, self._window)
+            wide, more = (self.hidden, self.inner), self.gemma4.experts and experts
+            sizes = self.gemma4.linears(self.layers, *wide, self.heads, self._window, more)
             return Counter({Matrix(*size): count for size, count in sizes.items()})
         found = Counter[Matrix]()
         if self.recurrent is not None:
@@ -254,6 +259,8 @@ class ModelShape:
     @property
     def router_numbers(self) -> int:
         """Numbers in all routers, which are float32 whatever the rest is; and in what is like them."""
+        if self.gemma4 is not None:
+            return self.gemma4.router_numbers(self.layers, self.hidden)
         rates = 0 if self.recurrent is None else self.recurrent.rate_numbers(self.hidden)
         if self.experts == 1:
             return rates
@@ -284,6 +291,18 @@ class ModelShape:
         layers = sum(n * (m.numbers + (m.rows if m.has_bias else 0)) for m, n in self.matrices.items())
         table = 0 if self.gemma4 is None else self.gemma4.table_numbers(self.layers)
         return layers + table + self.router_numbers + self.norms + self.head.numbers * (1 if self.is_tied else 2)
+
+    @property
+    def comparable_parameters(self) -> int:
+        """How many a model without experts has that answers about as well.
+
+        The geometric mean of all and of those that a token goes through: a rule of thumb among those who compare
+        mixtures with other models, and no law.
+        """
+        idle = sum(n * m.numbers for m, n in self.matrices.items()) - sum(
+            n * m.numbers for m, n in self.read_matrices.items()
+        )
+        return math.isqrt(self.parameters * (self.parameters - idle))
 
     @property
     def kv_numbers(self) -> int:

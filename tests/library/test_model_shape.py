@@ -11,6 +11,7 @@ from llama_gui.engine.config import load_config, network_config
 from llama_gui.engine.fields import Fields
 from llama_gui.engine.weight_shapes import weight_shapes
 from llama_gui.errors import BrokenModelError
+from llama_gui.library.catalog import load as load_catalog
 from llama_gui.library.fit import Machine, estimate, resolve
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.quantisation import is_fp8
@@ -39,6 +40,13 @@ def test_of_a_model_that_reads_pictures_the_part_for_text_counts():
     assert (len(network.sliding_layers), network.rope.factor, network.rope.theta) == (29, 8.0, 1e6)
     parameters = sum(math.prod(size) for size in weight_shapes(network).values())
     assert ModelShape.from_config(config).parameters == parameters == 3_880_263_168
+
+
+def test_a_mixture_answers_as_a_model_between_all_of_it_and_what_a_token_needs():
+    entries = {entry.repo: entry.shape for entry in load_catalog(find_resources() / "catalog.json")}
+    assert 3.4e9 < entries["LiquidAI/LFM2-8B-A1B"].comparable_parameters < 3.7e9
+    plain = entries["meta-llama/Llama-3.2-1B-Instruct"]
+    assert plain.comparable_parameters == plain.parameters
 
 
 def test_the_starter_model():

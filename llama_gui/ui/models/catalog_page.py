@@ -80,9 +80,11 @@ class CatalogPage(ModelPage):
         """The largest that is quick here, or else the largest that is no slower than people read; "" for none."""
         paces = {entry.repo: self._pace(entry) for entry in self._entries.values()}
         for pace, size in ((_QUICK, _GOOD), (_READ, 0)):
-            quick = [e for e in self._entries.values() if paces[e.repo] >= pace and e.parameters >= size]
+            quick = [
+                e for e in self._entries.values() if paces[e.repo] >= pace and e.shape.comparable_parameters >= size
+            ]
             if quick:
-                return max(quick, key=lambda entry: entry.parameters).repo
+                return max(quick, key=lambda entry: entry.shape.comparable_parameters).repo
         return ""
 
     def _pace(self, entry: CatalogEntry) -> float:
