@@ -13,7 +13,7 @@ from llama_gui.engine.expert_config import ERNIE_NAMES, ExpertConfig, read_exper
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json, shortest, shown
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
-from llama_gui.engine.gemma4_config import Gemma4Config, layout_of, read_gemma4
+from llama_gui.engine.gemma4_config import Gemma4Config, layout_of, read_gemma4, read_gemma4_experts
 from llama_gui.engine.quantisation_config import QUANTISATION, Fp8Config, read_fp8, read_mxfp4
 from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim, with_alpha
 from llama_gui.engine.window_config import sliding_layers, unrotated_layers, window_of
@@ -446,7 +446,12 @@ def _as_gemma4(config: NetworkConfig, fields: Fields) -> NetworkConfig:
     gemma4 = read_gemma4(fields, sliding, config.num_hidden_layers)
     full = replace(config, head_dim=gemma4.full_head_dim, num_key_value_heads=gemma4.full_kv_heads, local_rope=None)
     _check_heads(full, fields)
-    config = replace(_of_all_gemmas(config, _cap(fields, CAPS[1])), sliding_layers=sliding, gemma4=gemma4)
+    config = replace(
+        _of_all_gemmas(config, _cap(fields, CAPS[1])),
+        sliding_layers=sliding,
+        gemma4=gemma4,
+        experts=read_gemma4_experts(fields, config.num_hidden_layers),
+    )
     _check_heads(config, fields)
     return config
 

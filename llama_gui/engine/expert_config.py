@@ -29,8 +29,12 @@ class ExpertNames:
     """Of what decides how much of it a row gets: through a sigmoid. "": all of it."""
     correction: str = ""
     """Of what is added to the weights of all experts while some are chosen. "": nothing is."""
+    router_scale: str = ""
+    """Of what goes to the router: a number for each of its inputs. "": nothing scales it."""
+    scales: str = ""
+    """Of what each expert has made: a number for each. "": nothing scales it."""
     are_flat: bool = False
-    """The last two are vectors, and not matrices of one row."""
+    """`shared_gate` and `correction` are vectors, and not matrices of one row."""
 
     @property
     def is_stacked(self) -> bool:
@@ -65,6 +69,13 @@ LFM2_NAMES = ExpertNames(
     correction="feed_forward.expert_bias",
     are_flat=True,
 )
+GEMMA4_NAMES = ExpertNames(
+    "router.proj.weight",
+    ("experts.gate_up_proj",),
+    "experts.down_proj",
+    router_scale="router.scale",
+    scales="router.per_expert_scale",
+)
 GGUF_NAMES = ExpertNames(
     "mlp.gate.weight", ("mlp.experts.gate_proj.weight", "mlp.experts.up_proj.weight"), "mlp.experts.down_proj.weight"
 )
@@ -75,6 +86,8 @@ GGUF_SHARED = {
     "correction": "mlp.correction.bias",
 }
 """The fields of these names that families have besides."""
+GGUF_FUSED = "mlp.experts.gate_up_proj.weight"
+"""Of files that have gate and up of all experts in one tensor."""
 GPT_OSS_NAMES = replace(GGUF_NAMES, has_biases=True)
 """Its folders have gate and up in turn: see `gpt_oss_folder.py`."""
 

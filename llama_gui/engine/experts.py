@@ -33,16 +33,18 @@ class Router:
         normalises: bool,
         correction: Tensor | None = None,
         by_sigmoid: bool = False,
+        scales: Tensor | None = None,
     ) -> None:
         """`linear`: float32, a channel for each expert. For the others see `ExpertConfig`.
 
-        `correction`: float32 ``[experts]``, see `ExpertNames.correction`.
+        `correction`, `scales`: float32 ``[experts]``, see `ExpertNames`.
         """
         self.linear = linear
         self.chosen = chosen
         self.normalises = normalises
         self.correction = correction
         self.by_sigmoid = by_sigmoid
+        self.scales = scales
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """``[rows, hidden] ->`` weights (float32) and numbers (int64) of the experts, ``[rows, chosen]`` each."""
@@ -53,7 +55,9 @@ class Router:
         else:
             numbers = (weights + self.correction).topk(self.chosen, 1).indices
             weights = weights.gather(1, numbers)
-        return (weights / weights.sum(1, keepdim=True).clamp_(min=LEAST_SUM) if self.normalises else weights), numbers
+        if self.normalises:
+            weights = weights / weights.sum(1, keepdim=True).clamp_(min=LEAST_SUM)
+        return (weights if self.scales is None else weights * self.scales[numbers]), numbers
 
 
 def _sigmoid(logits: Tensor) -> Tensor:
@@ -97,7 +101,10 @@ class Experts:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``[rows, hidden] -> [rows, hidden]``."""
-        weights, numbers = self.router(x)
+        return self.mix(x, *self.router(x))
+
+    def mix(self, x: Tensor, weights: Tensor, numbers: Tensor) -> Tensor:
+        """The same, with what a router has said: which experts of each row, and how much of them."""
         y = torch.zeros(x.shape, device=x.device)
         dtype = x.dtype
         for number in numbers.unique().tolist():  # in their order

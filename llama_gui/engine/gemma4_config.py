@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llama_gui.engine.cache_layout import CacheLayout, CachePart
+from llama_gui.engine.expert_config import GEMMA4_NAMES, ExpertConfig, read_experts
 from llama_gui.engine.fields import Fields, shown
 from llama_gui.errors import UnsupportedModelError
 
@@ -77,17 +78,20 @@ def _full_layer(fields: Fields, sliding: frozenset[int], layers: int) -> Fields:
 
 
 def _refuse(fields: Fields) -> None:
-    if fields.values.get("enable_moe_block"):
-        raise UnsupportedModelError(
-            f"{fields.file}: enable_moe_block is not supported: of Gemma 4 the models without experts run. "
-            "Choose E2B, E4B or 31B."
-        )
     both = fields.values.get("use_bidirectional_attention")
     if both not in (None, "vision"):  # that one is for images, which are not read
         raise UnsupportedModelError(
             f"{fields.file}: use_bidirectional_attention is {shown(both)}, which is not supported. "
             "Choose another model."
         )
+
+
+def read_gemma4_experts(fields: Fields, layers: int) -> ExpertConfig | None:
+    """The experts beside each MLP; None: there are none. Raises what `read_experts` raises."""
+    if not fields.flag("enable_moe_block", False):
+        return None
+    named = {"num_experts_per_tok": fields.integer("top_k_experts"), "norm_topk_prob": True}
+    return read_experts(Fields({**fields.values, **named}, fields.file), GEMMA4_NAMES, layers=layers)
 
 
 def layout_of(config: Gemma4Config, window_part: tuple[int, int], sliding: frozenset[int], layers: int) -> CacheLayout:

@@ -12,7 +12,7 @@ import torch
 from llama_gui.engine.config import CAPS, GenerationDefaults, NetworkConfig, generation_defaults, network_config
 from llama_gui.engine.conv_config import CONV
 from llama_gui.engine.delta_config import LINEAR, DeltaConfig
-from llama_gui.engine.expert_config import GGUF_NAMES, GGUF_SHARED, ExpertConfig, ExpertNames
+from llama_gui.engine.expert_config import GGUF_FUSED, GGUF_NAMES, GGUF_SHARED, ExpertConfig, ExpertNames
 from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import AGAIN, Fields, brief_list, shown
 from llama_gui.engine.gguf_file import StoredTensor
@@ -164,13 +164,17 @@ class GgufConfig:
 
     def _expert_names(self, experts: ExpertConfig) -> ExpertNames:
         """Some converters leave the gate of a shared expert a matrix of one row, as folders have it."""
-        besides = {field: name for field, name in GGUF_SHARED.items() if getattr(experts.names, field)}
+        besides: dict[str, Any] = {field: name for field, name in GGUF_SHARED.items() if getattr(experts.names, field)}
         prefix = f"model.layers.{experts.plain_layers}."
         rows = [besides[field] for field in ("shared_gate", "correction") if field in besides]
         found = [self._tensors.get(prefix + name) for name in rows]
+        if prefix + GGUF_FUSED in self._tensors:
+            besides["gate_up"] = (GGUF_FUSED,)
         return replace(
             GGUF_NAMES,
             has_biases=experts.names.has_biases,
+            router_scale=experts.names.router_scale,
+            scales=experts.names.scales,
             are_flat=not any(tensor is not None and len(tensor.shape) > 1 for tensor in found),
             **besides,
         )
@@ -361,7 +365,7 @@ class GgufConfig:
     def _refuse_options(self) -> None:
         known = [*(_MULTIPLIERS.values() if self._family.multiplies else ())]
         known += CAPS if self._family.has_caps else ()
-        known += ["expert_count"] if self._family.experts is not None else []
+        known += ["expert_count"] if self._family.experts is not None or self._family.is_gemma4 else []
         shares = self._family.experts is not None and self._family.experts.shared
         known += ["expert_shared_count", "leading_dense_block_count"] if shares else []
         known += ["expert_gating_func"] if self._family.has_sinks else []  # llama.cpp knows it of gpt-oss, too

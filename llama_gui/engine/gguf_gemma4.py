@@ -71,22 +71,26 @@ def read_gemma4_fields(fields: Fields, tensors: Mapping[str, StoredTensor]) -> G
         "use_double_wide_mlp": inner[False] != inner[True],
         "hidden_size_per_layer_input": fields.integer(_PREFIX + "embedding_length_per_layer_input", 0, least=0),
         **own,
+        **_experts(fields),
         "rope_parameters": _ropes(fields, tensors, head_dim),
     }
     return Gemma4Fields({**fields.values, **{_PREFIX + name: value for name, value in usual.items()}}, besides)
 
 
 def _refuse(fields: Fields) -> None:
-    experts = fields.values.get(_PREFIX + "expert_count")
-    if isinstance(experts, np.ndarray) or experts:
-        raise UnsupportedModelError(
-            f"{fields.file}: {_PREFIX}expert_count is not supported: of Gemma 4 the models without experts run. "
-            "Choose E2B, E4B or 31B."
-        )
     if fields.values.get(_PREFIX + "rope.scaling.type") not in (None, "none"):
         raise UnsupportedModelError(
             f"{fields.file}: {_PREFIX}rope.scaling.type is not supported. Choose another model."
         )
+
+
+def _experts(fields: Fields) -> dict[str, Any]:
+    """How many there are beside each MLP, if there are any."""
+    if not fields.integer(_PREFIX + "expert_count", 0, least=0):
+        return {}
+    names = {"num_experts": "count", "top_k_experts": "used_count", "moe_intermediate_size": "feed_forward_length"}
+    read = {name: fields.integer(f"{_PREFIX}expert_{key}") for name, key in names.items()}
+    return {"enable_moe_block": True, **read}
 
 
 def _head_dim(fields: Fields, of: str) -> int:

@@ -30,6 +30,10 @@ _PARTS = {
     "inp_gate": "per_layer_input_gate",
     "proj": "per_layer_projection",
     "post_norm": "post_per_layer_input_norm",
+    "pre_ffw_norm_2": "pre_feedforward_layernorm_2",
+    "post_ffw_norm_1": "post_feedforward_layernorm_1",
+    "post_ffw_norm_2": "post_feedforward_layernorm_2",
+    "ffn_gate_up_exps": "mlp.experts.gate_up_proj",
     "shortconv.conv": "conv.conv",
     "shortconv.in_proj": "conv.in_proj",
     "shortconv.out_proj": "conv.out_proj",
@@ -56,6 +60,8 @@ _DELTAS = {
 """Of files with layers of gated delta nets."""
 _BARE = {
     "layer_output_scale.weight": "layer_scalar",
+    "ffn_gate_inp.scale": "router.scale",
+    "ffn_down_exps.scale": "router.per_expert_scale",
     "ssm_a": "linear_attn.slopes",
     "ssm_dt.bias": "linear_attn.dt_bias",
 }

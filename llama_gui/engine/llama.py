@@ -10,6 +10,7 @@ from llama_gui.engine.attention_blocks import causal_mask, soften_logits
 from llama_gui.engine.card_kernels import CardKernels, Places
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.experts import Experts
+from llama_gui.engine.gemma4_mixture import Gemma4Mixture
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kv_cache import KVCache, Slot
 from llama_gui.engine.layer_inputs import LayerInput, LayerInputs
@@ -73,7 +74,7 @@ class Block:
     attention_norm: RMSNorm | None
     attention: Attention | Recurrent
     mlp_norm: RMSNorm | None
-    mlp: MLP | Int8MLP | Experts
+    mlp: MLP | Int8MLP | Experts | Gemma4Mixture
     native: NativeLayer | None = None
     rope: int = 0
     post_norms: tuple[RMSNorm, RMSNorm] | None = None
@@ -122,12 +123,16 @@ class Block:
     def _fed(self, x: Tensor, seen: Tensor) -> Tensor:
         if self.post_norms is None and self.mlp_norm is not None:
             x, normed = self.mlp_norm.of_sum(x, self.attention.out(seen))
-            return x + self.mlp(normed)
+            return x + self._made(normed, x)
         if self.post_norms is None:
             x = x + self.attention.out(seen)
-            return x + self.mlp(x)
+            return x + self._made(x, x)
         x = x + self.post_norms[0](self.attention.out(seen))
-        return x + self.post_norms[1](self.mlp(_normed(x, self.mlp_norm)))
+        return x + self.post_norms[1](self._made(_normed(x, self.mlp_norm), x))
+
+    def _made(self, normed: Tensor, x: Tensor) -> Tensor:
+        """By the feed-forward part, of rows as they are and as its norm has made them."""
+        return self.mlp(normed, x) if isinstance(self.mlp, Gemma4Mixture) else self.mlp(normed)
 
 
 _FEW_ROWS = 16

@@ -21,6 +21,7 @@ from llama_gui.engine.expert_config import ExpertConfig, ExpertNames, bias_of
 from llama_gui.engine.experts import Experts, Router, SharedExpert
 from llama_gui.engine.gated_delta import DeltaWeights, GatedDeltaNet
 from llama_gui.engine.gating import Gate
+from llama_gui.engine.gemma4_mixture import Gemma4Mixture
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.layer_inputs import LayerInput, LayerInputs
@@ -176,7 +177,7 @@ class NetworkLoader:
         recurrent = config.recurrent_of(layer)
         attention = self._attention(prefix, layer) if recurrent is None else self._recurrent(prefix, recurrent, layer)
         experts = config.experts_of(layer)
-        mlp = self._mlp(prefix) if experts is None else self._experts(prefix, experts)
+        mlp = self._feed_forward(prefix, experts)
         norm, mlp_norm = self._pre_norms(prefix, attention.qkv, mlp.linears[-2]) if config.pre_norms else (None, None)
         post_norms = self._post_norms(prefix) if config.post_norms else None
         rope = len(config.ropes) if layer in config.unrotated_layers else config.rope_of(layer)
@@ -262,14 +263,14 @@ class NetworkLoader:
     def _native(
         self,
         attention: Attention | Recurrent,
-        mlp: MLP | Int8MLP | Experts,
+        mlp: MLP | Int8MLP | Experts | Gemma4Mixture,
         norms: tuple[RMSNorm | None, RMSNorm | None],
         post_norms: tuple[RMSNorm, RMSNorm] | None,
         own: LayerInput | None,
         scalar: float,
     ) -> NativeLayer | None:
         """All of the layer in one call, where our own kernels can do that."""
-        if self._kernels is None:
+        if self._kernels is None or isinstance(mlp, Gemma4Mixture):
             return None
         if not isinstance(attention, Attention | NativeDeltaNet | ShortConv):
             return None
@@ -286,6 +287,21 @@ class NetworkLoader:
                 return None
         gate = self._config.gate
         return NativeLayer(self._kernels, attention, operands, norms, post_norms, gate, experts, native, scalar)
+
+    def _feed_forward(self, prefix: str, config: ExpertConfig | None) -> MLP | Int8MLP | Experts | Gemma4Mixture:
+        if config is None:
+            return self._mlp(prefix)
+        experts = self._experts(prefix, config)
+        if self._config.gemma4 is None:
+            return experts
+        norm = prefix + "{}_feedforward_layernorm_{}.weight"
+        norms = (
+            self._plain_norm(self._config.hidden_size),
+            self._norm(norm.format("pre", 2), experts.linears[-2]),
+            self._norm(norm.format("post", 1)),
+            self._norm(norm.format("post", 2)),
+        )
+        return Gemma4Mixture(self._mlp(prefix), experts, norms)
 
     def _mlp(self, prefix: str) -> MLP | Int8MLP:
         config = self._config
@@ -306,11 +322,20 @@ class NetworkLoader:
             return _mlp(linear(number, names.gate_up), linear(number, (names.down,)), self._config.gate, self._card)
 
         bias = self._wide(prefix + bias_of(names.router)) if names.has_biases else None
-        router = self._float_linear(self._wide(prefix + names.router), bias)
+        weight = self._wide(prefix + names.router)
+        if names.router_scale:
+            weight = weight * self._wide(prefix + names.router_scale) / math.sqrt(self._config.hidden_size)
+        router = self._float_linear(weight, bias)
+        scales = self._wide(prefix + names.scales) if names.scales else None
         correction = self._wide(prefix + names.correction).flatten() if names.correction else None
         experts = Experts(
             Router(
-                router, config.chosen, normalises=config.normalises, correction=correction, by_sigmoid=config.by_sigmoid
+                router,
+                config.chosen,
+                normalises=config.normalises,
+                correction=correction,
+                by_sigmoid=config.by_sigmoid,
+                scales=scales,
             ),
             [expert(number) for number in range(config.count)],
             self._shared_expert(prefix, names) if names.shared else None,

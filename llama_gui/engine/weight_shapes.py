@@ -44,7 +44,8 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
         shapes |= {f"{prefix}{name}.weight": shape for name, shape in here.items()}
         experts = config.experts_of(layer)
         attention = _attention(config, layer) if recurrent is None else {}
-        parts = attention | (_mlp(config, layer) if experts is None else {})
+        has_mlp = experts is None or config.gemma4 is not None
+        parts = attention | (_mlp(config, layer) if has_mlp else {})
         shapes |= {f"{prefix}{name}.weight": shape for name, (shape, _) in parts.items()}
         shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in parts.items() if has_bias}
         if experts is not None:
@@ -120,6 +121,9 @@ def _gemma4_shapes(config: NetworkConfig, gemma4: Gemma4Config) -> dict[str, Sha
     """Its scalars, and what makes an input for each layer."""
     hidden, width, layers = config.hidden_size, gemma4.layer_input, config.num_hidden_layers
     shapes: dict[str, Shape] = {LAYER_SCALAR.format(layer): (1,) for layer in range(layers)}
+    if config.experts is not None:
+        names = ("post_feedforward_layernorm_1", "post_feedforward_layernorm_2", "pre_feedforward_layernorm_2")
+        shapes |= {f"model.layers.{layer}.{name}.weight": (hidden,) for layer in range(layers) for name in names}
     if not width:
         return shapes
     for layer in range(layers):
@@ -183,6 +187,10 @@ def _expert_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Sh
         yield from _shared_shapes(experts, hidden)
     if names.correction:
         yield names.correction, _row(experts.count, names)
+    if names.router_scale:
+        yield names.router_scale, (hidden,)
+    if names.scales:
+        yield names.scales, (experts.count,)
     yield names.router, (experts.count, hidden)
     matrices = {name: (2 * experts.inner // len(names.gate_up), hidden) for name in names.gate_up}
     for name, shape in {**matrices, names.down: (hidden, experts.inner)}.items():
@@ -239,7 +247,7 @@ def router_parameters(config: NetworkConfig) -> int:
     if config.experts is None:
         return rates
     count, names = config.experts.count, config.experts.names
-    in_layer = count * (config.hidden_size + names.has_biases + bool(names.correction))
+    in_layer = count * (config.hidden_size + names.has_biases + bool(names.correction) + bool(names.scales))
     return rates + _mixtures(config) * (in_layer + (config.hidden_size if names.shared_gate else 0))
 
 

@@ -20,7 +20,8 @@ class Gemma4Shape:
 
     `borrowing` layers, the last ones, have neither keys nor values, and `full_borrowing` of them see all; their MLPs
     are `borrowing_inner` wide. `layer_input`: how many numbers each layer gets of each token, besides, from a table of
-    `layer_vocabulary` rows, which stays in its file.
+    `layer_vocabulary` rows, which stays in its file. `experts`: so many, of which a token goes through `chosen`, are
+    `expert_inner` wide, and beside the MLP of each layer.
     """
 
     full: int
@@ -32,6 +33,9 @@ class Gemma4Shape:
     borrowing_inner: int
     layer_input: int
     layer_vocabulary: int
+    experts: int = 0
+    chosen: int = 0
+    expert_inner: int = 0
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], integer: _Integer) -> Self:
@@ -42,6 +46,10 @@ class Gemma4Shape:
         borrowing = min(borrowing, layers)
         full = _of_full_layers(config, kinds)
         width = config.get("hidden_size_per_layer_input", 256)
+        experts: dict[str, int] = {}
+        if config.get("enable_moe_block") is True:
+            names = {"experts": "num_experts", "chosen": "top_k_experts", "expert_inner": "moe_intermediate_size"}
+            experts = {field: integer(config, name) for field, name in names.items()}
         return cls(
             full=sum(kinds),
             full_head_dim=integer(full, "head_dim", 512),
@@ -52,19 +60,24 @@ class Gemma4Shape:
             borrowing_inner=2 * inner if config.get("use_double_wide_mlp") is True else inner,
             layer_input=integer(config, "hidden_size_per_layer_input", 256) if width else 0,
             layer_vocabulary=integer(config, "vocab_size_per_layer_input", 262144),
+            **experts,
         )
 
     def linears(
-        self, layers: int, hidden: int, inner: int, heads: int, window: tuple[int, int]
+        self, layers: int, hidden: int, inner: int, heads: int, window: tuple[int, int], experts: int
     ) -> Counter[tuple[int, int]]:
-        """Rows and columns of all weights of `layers`, with how many there are of each. `window`: see `_kinds`."""
+        """Rows and columns of all weights of `layers`, with how many there are of each. `window`: see `_kinds`.
+
+        `experts`: of so many in each layer.
+        """
         found = Counter[tuple[int, int]]()
         for kv_heads, head_dim, has_values, kept, borrowing in self._kinds(layers, window):
             queries, keys = heads * head_dim, kv_heads * head_dim
             found[queries + keys * (2 if has_values else 1), hidden] += kept
             found[queries, hidden] += borrowing
             found[hidden, queries] += kept + borrowing
-        for wide, count in ((inner, layers - self.borrowing), (self.borrowing_inner, self.borrowing)):
+        mlps = ((inner, layers - self.borrowing), (self.borrowing_inner, self.borrowing))
+        for wide, count in (*mlps, (self.expert_inner, layers * experts)):
             found[2 * wide, hidden] += count
             found[hidden, wide] += count
         if self.layer_input:
@@ -78,7 +91,12 @@ class Gemma4Shape:
         of_heads = sum(
             head_dim * (2 * kept + borrowing) for _, head_dim, _, kept, borrowing in self._kinds(layers, window)
         )
-        return layers * (4 * hidden + 1) + of_heads + (layers * hidden + self.layer_input if self.layer_input else 0)
+        in_layer = 4 * hidden + 1 + (3 * hidden if self.experts else 0)
+        return layers * in_layer + of_heads + (layers * hidden + self.layer_input if self.layer_input else 0)
+
+    def router_numbers(self, layers: int, hidden: int) -> int:
+        """Of what decides where a token goes, and how much of it is taken."""
+        return layers * (self.experts * (hidden + 1) + hidden) if self.experts else 0
 
     def kv_numbers(self, layers: int, window: tuple[int, int]) -> int:
         """Of one token."""

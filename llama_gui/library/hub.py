@@ -504,29 +504,17 @@ def _problem(model: FoundModel) -> str:
     name = model.architecture
     whole = name and name.removesuffix("Model") + "ForCausalLM"  # of models for embeddings the inner part is told
     known = name is None or whole in ARCHITECTURES or name in ARCHITECTURES | MODEL_TYPES | _GGUF_TYPES
-    if name in _GEMMA4 and _A_MIXTURE.search(model.repo):
-        return _gemma4_mixture(model)
     if not known:
         return f"{model.repo} is a {model.architecture}; we run {', '.join(sorted(ARCHITECTURES))}."
     return ""
 
 
-_GEMMA4 = ("Gemma4ForCausalLM", "Gemma4ForConditionalGeneration", "gemma4", "gemma4_text")
-_A_MIXTURE = re.compile(r"[-_]a\d+b\b", re.ASCII | re.IGNORECASE)
-"""As in gemma-4-26B-A4B; GGUF files do not tell the hub."""
-_PERHAPS_NOT = ("GraniteMoeHybridForCausalLM", "granitemoehybrid", *_GEMMA4)
+_PERHAPS_NOT = ("GraniteMoeHybridForCausalLM", "granitemoehybrid")
 """Of these only config.json tells whether we run them."""
 
 
-def _gemma4_mixture(model: FoundModel) -> str:
-    return f"{model.repo} is a mixture of experts of Gemma 4, which we do not run. Choose E2B, E4B or 31B."
-
-
 def _layer_problem(model: FoundModel, config: Mapping[str, Any]) -> str:
-    """What only config.json tells: Granite 4.0 has models with and without Mamba's layers, Gemma 4 with experts."""
-    text = config.get("text_config")
-    if model.architecture in _GEMMA4 and (text if isinstance(text, dict) else config).get("enable_moe_block"):
-        return _gemma4_mixture(model)
+    """What only config.json tells: Granite 4.0 has models with and without Mamba's layers."""
     kinds = config.get("layer_types")
     if config.get("model_type") == "granitemoehybrid" and isinstance(kinds, list) and "mamba" in kinds:
         return f"{model.repo} has layers that are not attention (Mamba), which we do not run. Choose another model."

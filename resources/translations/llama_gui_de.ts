@@ -5321,20 +5321,12 @@
         <translation>so wenige, dass von jeder Art eine Schicht ihre eigenen Schlüssel behält</translation>
     </message>
     <message>
-        <source>{0}: enable_moe_block is not supported: of Gemma 4 the models without experts run. Choose E2B, E4B or 31B.</source>
-        <translation>{0}: enable_moe_block wird nicht unterstützt: Von Gemma 4 laufen die Modelle ohne Experten. Nimm E2B, E4B oder 31B.</translation>
-    </message>
-    <message>
         <source>a list of {0} whole numbers above 0, one for each layer</source>
         <translation>eine Liste von {0} ganzen Zahlen über 0, eine je Schicht</translation>
     </message>
     <message>
         <source>{0}, as wide as its keys are</source>
         <translation>{0}, so breit wie die Schlüssel</translation>
-    </message>
-    <message>
-        <source>{0}: gemma4.expert_count is not supported: of Gemma 4 the models without experts run. Choose E2B, E4B or 31B.</source>
-        <translation>{0}: gemma4.expert_count wird nicht unterstützt: Von Gemma 4 laufen die Modelle ohne Experten. Nimm E2B, E4B oder 31B.</translation>
     </message>
     <message>
         <source>{0}: gemma4.rope.scaling.type is not supported. Choose another model.</source>
@@ -5347,10 +5339,6 @@
     <message>
         <source>{0}: rope_freqs.weight does not say which of the {1} pairs of a head are turned. Download the file again.</source>
         <translation>{0}: rope_freqs.weight sagt nicht, welche der {1} Paare eines Kopfes gedreht werden. Lade die Datei noch einmal herunter.</translation>
-    </message>
-    <message>
-        <source>{0} is a mixture of experts of Gemma 4, which we do not run. Choose E2B, E4B or 31B.</source>
-        <translation>{0} ist eine Mischung von Experten von Gemma 4. Die läuft hier nicht. Nimm E2B, E4B oder 31B.</translation>
     </message>
     <message>
         <source>{0}: per_layer_config has layers that differ in another way than those of Gemma 4, which is not supported. Choose another model.</source>

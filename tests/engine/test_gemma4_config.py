@@ -48,7 +48,8 @@ def test_what_transformers_writes_for_each_layer_says_the_same(tmp_path: Path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"enable_moe_block": True}, "models without experts run. Choose E2B, E4B or 31B"),
+        ({"enable_moe_block": True}, "top_k_experts is missing"),
+        ({"enable_moe_block": True, "top_k_experts": 9, "num_experts": 8}, "num_experts_per_tok is 9"),
         ({"use_bidirectional_attention": "all"}, "use_bidirectional_attention is 'all'"),
         ({"num_kv_shared_layers": 7}, "so few that a layer of each kind keeps its own keys"),
         ({"num_kv_shared_layers": 5}, "so few that a layer of each kind keeps its own keys"),

@@ -67,7 +67,7 @@ def test_keys_of_layers_that_borrow_are_left_aside(tmp_path: Path, tiny_folder: 
 @pytest.mark.parametrize(
     ("fields", "error", "told"),
     [
-        ({"expert_count": 128}, UnsupportedModelError, "expert_count is not supported: of Gemma 4"),
+        ({"expert_count": 128}, BrokenModelError, "expert_used_count is missing"),
         ({"rope.scaling.type": "yarn"}, UnsupportedModelError, r"rope\.scaling\.type is not supported"),
         ({"attention.head_count_kv": [1, 1, 1, 2, 1, 1, 1]}, UnsupportedModelError, "head_count_kv is not the same"),
         ({"attention.head_count_kv": [1, 1]}, BrokenModelError, "a list of 7 whole numbers above 0"),

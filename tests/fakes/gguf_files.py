@@ -213,7 +213,10 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         original = config["original_max_position_embeddings"]
         values["rope.scaling.attn_factor"] = float(np.sqrt(1 + np.log(factor) / np.log(original)))
     if experts := config.get("num_local_experts", config.get("num_experts")):
-        values |= {"expert_count": experts, "expert_used_count": config["num_experts_per_tok"]}
+        values |= {
+            "expert_count": experts,
+            "expert_used_count": config.get("num_experts_per_tok") or config["top_k_experts"],
+        }
     if "moe_intermediate_size" in config:
         values["expert_feed_forward_length"] = config["moe_intermediate_size"]
     if arch in ("qwen2moe", "qwen35moe", "qwen3next"):
@@ -355,6 +358,10 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
                 weight = _paired(weight, kv_heads)
             if arch in ("gemma2", "gemma3") and name.endswith("norm.weight"):
                 weight = weight + 1
+            if name.endswith((".router.scale", ".router.per_expert_scale")):
+                part = "gate_inp" if name.endswith(".scale") else "down_exps"
+                stored[f"blk.{name.split('.')[2]}.ffn_{part}.scale"] = weight
+                continue
             if arch == "qwen3next" and ".in_proj_qkvz." in name:
                 stored |= _apart_by_kind(name, weight, config)
                 continue
@@ -438,6 +445,8 @@ def _stacked(weights: dict[str, torch.Tensor], arch: str) -> dict[str, torch.Ten
             whole |= _apart(match[1], match[2], match[3], weight)
         elif name.endswith("e_score_correction_bias"):
             whole[name.replace("_correction_bias", "_correction.bias")] = weight.squeeze()
+        elif arch == "gemma4" and name.endswith((".experts.gate_up_proj", ".experts.down_proj")):
+            whole[f"{name}.weight"] = weight
         elif name.endswith(".expert_bias"):
             whole[f"{name}.bias"] = weight
         elif name.endswith(".conv.conv.weight"):

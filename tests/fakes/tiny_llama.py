@@ -36,8 +36,8 @@ Shape = Literal[
     "llama-3.2", "llama-3.1", "tinyllama", "llama-2", "smollm2", "mistral", "qwen2", "qwen3", "smollm3", "granite",
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "granite4",
     "glm", "glm4", "hunyuan", "minicpm", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
-    "qwen2-moe", "ernie-moe", "arcee", "magistral", "gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe", "qwen3-next",
-    "lfm2", "lfm2-moe",
+    "qwen2-moe", "ernie-moe", "arcee", "magistral", "gemma4", "gemma4-31b", "gemma4-26b", "qwen3.5",
+    "qwen3.5-moe", "qwen3-next", "lfm2", "lfm2-moe",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
@@ -47,7 +47,9 @@ FAMILY_SHAPES: tuple[Shape, ...] = (
     "qwen2-moe", "ernie-moe", "arcee",
 )  # fmt: skip
 """Relatives: the same numbers, but for what makes the family."""
-CPU_SHAPES: tuple[Shape, ...] = ("gemma4", "gemma4-31b", "qwen3.5", "qwen3.5-moe", "qwen3-next", "lfm2", "lfm2-moe")
+CPU_SHAPES: tuple[Shape, ...] = (
+    "gemma4", "gemma4-31b", "gemma4-26b", "qwen3.5", "qwen3.5-moe", "qwen3-next", "lfm2", "lfm2-moe",
+)  # fmt: skip
 """Relatives that run on the CPU only."""
 STRANGE_SHAPES: tuple[Shape, ...] = ("minicpm",)
 """Relatives that transformers does not have."""
@@ -138,6 +140,13 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                    "rms_norm_eps": 1e-6, "hidden_act": None, "hidden_activation": "gelu_pytorch_tanh",
                    "sliding_window": 36, "attention_k_eq_v": True, "hidden_size_per_layer_input": 0,
                    "use_bidirectional_attention": "vision", "final_logit_softcapping": 2.0},
+    # Experts beside each MLP.
+    "gemma4-26b": {"architectures": ["Gemma4ForCausalLM"], "model_type": "gemma4_text", "num_hidden_layers": 6,
+                   "num_key_value_heads": 2, "num_global_key_value_heads": 1, "head_dim": 16, "global_head_dim": 32,
+                   "rms_norm_eps": 1e-6, "hidden_act": None, "hidden_activation": "gelu_pytorch_tanh",
+                   "sliding_window": 36, "attention_k_eq_v": True, "hidden_size_per_layer_input": 0,
+                   "use_bidirectional_attention": "vision", "final_logit_softcapping": 2.0, "enable_moe_block": True,
+                   "num_experts": 8, "top_k_experts": 3, "moe_intermediate_size": 48},
     # The fourth layer attends. Of its heads a quarter is rotated; a key serves two values.
     "qwen3.5": {"architectures": ["Qwen3_5ForCausalLM"], "model_type": "qwen3_5_text", "num_hidden_layers": 5,
                 "head_dim": 32, "rms_norm_eps": 1e-6, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
@@ -271,7 +280,7 @@ def write_tiny_llama(
     The head's rows of control tokens are zero, so that a greedy answer does not end by chance.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if shape in ("gemma4", "gemma4-31b"):
+    if shape in ("gemma4", "gemma4-31b", "gemma4-26b"):
         tokenizer, bos, eos, template = gemma4_tokenizer(), "<bos>", "<turn|>", GEMMA4_TEMPLATE
     elif shape in ("gemma2", "gemma3"):
         template = GEMMA2_TEMPLATE if shape == "gemma2" else GEMMA_TEMPLATE
