@@ -23,8 +23,8 @@ class Gemma4Mixture:
 
     @property
     def linears(self) -> Sequence[Linear]:
-        """All of them, the router first, and those of the MLP last."""
-        return [*self.experts.linears, *self.mlp.linears]
+        """All of them, those of the MLP first, and those of the last expert last."""
+        return [*self.mlp.linears, *self.experts.linears]
 
     def __call__(self, normed: Tensor, x: Tensor) -> Tensor:
         """``[rows, hidden]`` as the MLP's norm has made them, and as they were ``-> [rows, hidden]``."""

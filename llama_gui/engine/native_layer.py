@@ -3,13 +3,14 @@
 import ctypes
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, get_args
 
 from torch import Tensor
 
 from llama_gui.engine.experts import Experts
 from llama_gui.engine.gating import Gate
+from llama_gui.engine.gemma4_mixture import Gemma4Mixture
 from llama_gui.engine.layer_states import StateSpans
 from llama_gui.engine.layers import Attention, RMSNorm
 from llama_gui.engine.linear import Linear, StackedLinear
@@ -57,6 +58,7 @@ class _Experts(ctypes.Structure):
         *((name, ctypes.POINTER(_Linear)) for name in ("shared_gate_up", "shared_down")),
         ("shared_gate", _Address),
         ("by_sigmoid", _Number),
+        *((name, _Address) for name in ("scales", "router_norm", "expert_norm", "after_shared", "after_experts")),
     )
 
 
@@ -128,6 +130,17 @@ class NativeExperts:
     shared: Sequence[Sequence[Operand]] = ()
     shared_gate: Tensor | None = None
     by_sigmoid: bool = False
+    scales: Tensor | None = None
+    norms: Sequence[Tensor] = ()
+    """See `Gemma4Mixture`: the MLP is `shared` then."""
+
+    @classmethod
+    def beside(cls, mixture: Gemma4Mixture) -> Self | None:
+        """As `of`, with the MLP."""
+        found, shared = cls.of(mixture.experts), [*map(operands_of, mixture.mlp.linears)]
+        if found is None or not all(shared):
+            return None
+        return replace(found, shared=shared, norms=[norm.weight for norm in mixture.norms])
 
     @classmethod
     def of(cls, experts: Experts) -> Self | None:
@@ -159,6 +172,7 @@ class NativeExperts:
             shared,
             None if gate is None else gate.weight,
             router.by_sigmoid,
+            router.scales,
         )
 
 
@@ -344,6 +358,7 @@ def _experts(experts: NativeExperts) -> _Experts:
         *shared,
         *_addresses(experts.shared_gate),
         experts.by_sigmoid,
+        *_addresses(experts.scales, *(experts.norms or 4 * [None])),
     )
 
 

@@ -15,6 +15,7 @@ from llama_gui.engine.device import torch_threads
 from llama_gui.engine.experts import Experts, Router, SharedExpert
 from llama_gui.engine.gated_delta import DeltaWeights, GatedDeltaNet
 from llama_gui.engine.gating import Gate
+from llama_gui.engine.gemma4_mixture import Gemma4Mixture
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape, numbers_of
 from llama_gui.engine.gguf_grids import GRID_KINDS, numbers_of_points
 from llama_gui.engine.int4_levels import GROUP, quantise
@@ -232,14 +233,15 @@ def passes_right(kernels: NativeKernels) -> bool:
     """Whether a whole layer gives the same as its operations one by one."""
     plain = all(_passes_right(kernels, gate) for gate in get_args(Gate))
     mixed = (_passes_right(kernels, "silu", experts=5, by_sigmoid=by_sigmoid) for by_sigmoid in (False, True))
-    return plain and all(mixed) and _sums_up_right(kernels) and _convolves_right(kernels)
+    beside = _passes_right(kernels, "gelu", experts=5)
+    return plain and all(mixed) and beside and _sums_up_right(kernels) and _convolves_right(kernels)
 
 
 def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0, *, by_sigmoid: bool = False) -> bool:
     """With GELU, as Gemma has it, also with norms behind attention and MLP, and capped scores.
 
     Clamped, as gpt-oss has it, with sinks. With SiLU, as Qwen3.5 has it, with gates of heads. `experts`: so many and a
-    shared one, or an MLP. `by_sigmoid`: see `ExpertConfig`.
+    shared one, or an MLP; with GELU they are beside it. `by_sigmoid`: see `ExpertConfig`.
     """
     generator = torch.Generator().manual_seed(0)
     rows, hidden, inner, heads = 7, 64, 96, Heads(4, 2, 16)
@@ -267,6 +269,11 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0, *, by_si
         shared = SharedExpert(MLP(linear(2 * inner, hidden), linear(hidden, inner), gate), gate_of_shared)
         mlp = Experts(Router(router, experts, normalises=by_sigmoid, by_sigmoid=by_sigmoid), mlps, shared)
         mixture = NativeExperts.of(mlp)
+        if after:
+            own = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5), *after
+            scaled = Router(router, experts, normalises=True, scales=numbers(experts))
+            mlp = Gemma4Mixture(mlps[0], Experts(scaled, mlps), own)
+            mixture = NativeExperts.beside(mlp)
     linears = (attention.qkv, attention.out, *mlp.linears[-2:])
     x, turns = numbers(rows, hidden), Turns(numbers(rows, 1, heads.dim), numbers(rows, 1, heads.dim), numbers(rows))
     shape = (1, heads.kv_count, rows, heads.dim)
@@ -274,7 +281,7 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0, *, by_si
     theirs, ours = (NativeSpans(kernels, [(slot, rows)]) for slot in slots)
     seen = attention(norms[0](x), 0, turns, theirs)
     want = x + (after[0](seen) if after else seen)
-    made = mlp(norms[1](want))
+    made = mlp(norms[1](want), want) if isinstance(mlp, Gemma4Mixture) else mlp(norms[1](want))
     want += after[1](made) if after else made
     native = NativeLayer(kernels, attention, [operands_of(linear) for linear in linears], norms, after, gate, mixture)
     error = 0.02 if kernels.rounds_rows else 1e-4  # bfloat16's, to which rows may be rounded

@@ -270,15 +270,21 @@ class NetworkLoader:
         scalar: float,
     ) -> NativeLayer | None:
         """All of the layer in one call, where our own kernels can do that."""
-        if self._kernels is None or isinstance(mlp, Gemma4Mixture):
+        if self._kernels is None:
             return None
         if not isinstance(attention, Attention | NativeDeltaNet | ShortConv):
             return None
         if isinstance(attention, NativeDeltaNet) and attention.address is None:
             return None
-        experts = NativeExperts.of(mlp) if isinstance(mlp, Experts) else None
+        experts = None
+        if isinstance(mlp, Experts):
+            experts = NativeExperts.of(mlp)
+        elif isinstance(mlp, Gemma4Mixture):
+            experts = NativeExperts.beside(mlp)
         operands = [operands_of(linear) for linear in (attention.qkv, attention.out, *mlp.linears[-2:])]
-        if not all(operands) or (isinstance(mlp, Experts) and (experts is None or post_norms is not None)):
+        if not all(operands) or (isinstance(mlp, Experts | Gemma4Mixture) and experts is None):
+            return None
+        if isinstance(mlp, Experts) and post_norms is not None:
             return None
         native = None
         if own is not None:

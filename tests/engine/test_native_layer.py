@@ -11,6 +11,7 @@ from torch import Tensor
 from llama_gui.engine.device import torch_threads
 from llama_gui.engine.experts import Experts, Router, SharedExpert
 from llama_gui.engine.gating import Gate
+from llama_gui.engine.gemma4_mixture import Gemma4Mixture
 from llama_gui.engine.gguf_blocks import FACTORS, block_shape
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
@@ -81,8 +82,13 @@ class Fixture:
         shared: int = 0,
         corrected: bool = False,
         squared: bool = False,
+        by_sigmoid: bool = False,
+        beside: int = 0,
     ) -> None:
-        """`shared`: the width of an expert that all rows go through, as far as a gate says."""
+        """`shared`: the width of an expert that all rows go through, as far as a gate says.
+
+        `beside`: that of an MLP beside the experts, as Gemma 4 has it.
+        """
         self._kernels = kernels
         self._seed = 0
         self.heads = heads
@@ -116,6 +122,8 @@ class Fixture:
                 chosen,
                 normalises=experts % 2 == 0,
                 correction=numbers(experts, seed=3) if corrected else None,
+                by_sigmoid=by_sigmoid,
+                scales=1 + numbers(experts, seed=5) if beside else None,
             )
             other: SharedExpert | None = None
             if shared:
@@ -123,6 +131,11 @@ class Fixture:
                 other = SharedExpert(MLP(*parts), NativeRouterLinear(3 * numbers(1, HIDDEN, seed=4), kernels))
             mlp = Experts(router, mlps, other)
             mixture = NativeExperts.of(mlp)
+            if beside:
+                parts = self._linear(form, 2 * beside, HIDDEN, bias), self._linear(form, HIDDEN, beside, bias)
+                own = self._norm(HIDDEN), self._norm(HIDDEN), self._norm(HIDDEN), self._norm(HIDDEN)
+                mlp = Gemma4Mixture(MLP(*parts, gate), mlp, own)
+                mixture = NativeExperts.beside(mlp)
             assert mixture is not None
         native = NativeLayer(kernels, attention, operands, norms, after, gate, mixture)
         self.block = Block(norms[0], attention, norms[1], mlp, native, post_norms=after)
@@ -365,6 +378,36 @@ def test_an_expert_that_all_rows_go_through_and_corrected_choices(
         layer.leave_out(left_out)
         other, _ = layer.run(layer.plain, rows, cuts)
         assert form == "Q4_K" or not near(other[0], want[0], 0.01)
+
+
+@pytest.mark.parametrize("form", ["bfloat16", "codes", "int8", "Q4_K", ("int4", "int8")], ids=str)
+def test_experts_that_are_chosen_by_sigmoids(kernels: NativeKernels, form: str | tuple[str, str]):
+    layer = Fixture(kernels, form, inner=256, experts=6, corrected=True, by_sigmoid=True)
+    rows, cuts = conversations(37, 3, 70), [(30, 0, 64), (1, 3, 1), (6, 0, 5)]
+    want, _ = layer.run(layer.plain, rows, cuts)
+    got, _ = layer.run(layer.block, rows, cuts)
+    for ours, theirs in zip(got, want, strict=True):
+        assert near(ours, theirs, error_of(kernels, form))
+    layer.plain.mlp.router.by_sigmoid = False  # type: ignore[union-attr]
+    other, _ = layer.run(layer.plain, rows, cuts)
+    assert form == "Q4_K" or not near(other[0], want[0], 0.01)
+
+
+@pytest.mark.parametrize("form", ["bfloat16", "codes", "int8", "Q4_K", ("int4", "int8")], ids=str)
+@pytest.mark.parametrize("beside", [256, 1280])
+def test_experts_beside_an_mlp(kernels: NativeKernels, form: str | tuple[str, str], beside: int):
+    layer = Fixture(kernels, form, inner=256, experts=6, beside=beside, gemma=True)
+    rows, cuts = conversations(37, 3, 70), [(30, 0, 64), (1, 3, 1), (6, 0, 5)]
+    want, _ = layer.run(layer.plain, rows, cuts)
+    got, _ = layer.run(layer.block, rows, cuts)
+    ours, theirs = torch.cat(got), torch.cat(want)
+    errors = (ours - theirs).norm(dim=1) / theirs.norm(dim=1)
+    assert (errors < 5 * error_of(kernels, form)).float().mean() > 0.9
+    (alone,), _ = layer.run(layer.block, rows[:1], [(37,)])
+    assert torch.equal(got[0], alone)
+    layer.plain.mlp.experts.router.scales = None  # type: ignore[union-attr]
+    other, _ = layer.run(layer.plain, rows, cuts)
+    assert not near(other[0], want[0], 0.01)
 
 
 @pytest.mark.parametrize("heads", [Heads(8, 8, 64), Heads(6, 2, 72), Heads(2, 1, 256), Heads(14, 2, 8)], ids=str)

@@ -69,7 +69,8 @@ static void route(const Layer *layer, const float *x, ptrdiff_t rows, const Rout
     const ptrdiff_t hidden = layer->gate_up.width, all = padded_count(experts);
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++)
-        norm_row(x + r * hidden, layer->mlp_norm, hidden, layer->eps, to->normed + r * hidden);
+        norm_row(x + r * hidden, experts->router_norm ? experts->router_norm : layer->mlp_norm, hidden, layer->eps,
+                 to->normed + r * hidden);
     dots_in_team(to->normed, rows, hidden, experts->router, experts->count, all, to->weights);
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++) {
@@ -83,6 +84,9 @@ static void route(const Layer *layer, const float *x, ptrdiff_t rows, const Rout
         }
         choose(weights, experts, number);
         if (experts->normalises) normalise(weights, number, experts->chosen);
+        for (ptrdiff_t n = 0; n < experts->chosen && experts->scales; n++) weights[number[n]] *= experts->scales[number[n]];
+        if (experts->expert_norm)
+            norm_row(x + r * hidden, experts->expert_norm, hidden, layer->eps, to->normed + r * hidden);
     }
     if (omp_get_thread_num() == 0) order_pairs(experts, rows, to);
 #pragma omp barrier
@@ -181,8 +185,8 @@ static void pass_shared(const Layer *layer, float *x, ptrdiff_t rows, const Spac
     }
 }
 
-/* For all threads of a team: adds to x what its experts make of each normed row. */
-static void pass_experts(const Layer *layer, float *x, ptrdiff_t rows, const Space *space) {
+/* For all threads of a team: adds to `sums` what the experts of each row of x make of it. */
+static void add_experts(const Layer *layer, const float *x, ptrdiff_t rows, const Space *space, float *sums) {
     const Experts *const experts = layer->experts;
     const Routing *const routing = &space->routing;
     const ptrdiff_t hidden = layer->gate_up.width, inner = layer->down.width;
@@ -199,8 +203,47 @@ static void pass_experts(const Layer *layer, float *x, ptrdiff_t rows, const Spa
         for (ptrdiff_t p = some.first; p < some.first + some.pairs; p++)
             prepare_pair(experts->down, routing, some, p, space->inner + (p - some.first) * inner, space);
         multiply_pairs(experts->down, routing, some, space);
-        add_pairs(experts, routing, some, rows, hidden, space->y, x);
+        add_pairs(experts, routing, some, rows, hidden, space->y, sums);
         if (some.end == experts->count) break;
     }
-    if (experts->shared_gate_up) pass_shared(layer, x, rows, space);
+}
+
+/* The same beside an MLP, where both have norms of their own, and there is one of their sum (Gemma 4). */
+static void pass_beside(const Layer *layer, float *x, ptrdiff_t rows, const Space *space) {
+    const Experts *const experts = layer->experts;
+    const Linear *const gate_up = experts->shared_gate_up, *const down = experts->shared_down;
+    const ptrdiff_t hidden = gate_up->width, inner = down->width;
+    enter(gate_up, x, layer->mlp_norm, layer->eps, rows, space);
+    multiply_prepared(gate_up, space, rows, space->y, 0);
+    gate_rows(space->y, rows, inner, (Activation)layer->gate, space->inner);
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) prepare_row(down, space->inner + r * inner, r, rows, &space->prepared);
+    multiply_prepared(down, space, rows, space->y, 0);
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        norm_row(space->y + r * hidden, experts->after_shared, hidden, layer->eps, space->beside + r * hidden);
+        memset(space->mixed + r * hidden, 0, hidden * sizeof *space->mixed);
+    }
+    add_experts(layer, x, rows, space, space->mixed);
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        float *const row = space->mixed + r * hidden, *const to = x + r * hidden;
+        const float *const beside = space->beside + r * hidden;
+        norm_row(row, experts->after_experts, hidden, layer->eps, row);
+        for (ptrdiff_t k = 0; k < hidden; k += 8)
+            _mm256_storeu_ps(row + k, _mm256_add_ps(_mm256_loadu_ps(beside + k), _mm256_loadu_ps(row + k)));
+        norm_row(row, layer->post_mlp_norm, hidden, layer->eps, row);
+        for (ptrdiff_t k = 0; k < hidden; k += 8)
+            _mm256_storeu_ps(to + k, _mm256_add_ps(_mm256_loadu_ps(to + k), _mm256_loadu_ps(row + k)));
+    }
+}
+
+/* For all threads of a team: adds to x what its experts make of each normed row, and an MLP with them. */
+static void pass_experts(const Layer *layer, float *x, ptrdiff_t rows, const Space *space) {
+    if (layer->experts->after_experts) {
+        pass_beside(layer, x, rows, space);
+        return;
+    }
+    add_experts(layer, x, rows, space, x);
+    if (layer->experts->shared_gate_up) pass_shared(layer, x, rows, space);
 }

@@ -33,6 +33,9 @@ typedef struct {
     const Linear *shared_gate_up, *shared_down; /* of an MLP that all rows go through besides; or NULL */
     const float *shared_gate;     /* [hidden]: through a sigmoid, how much of that a row gets; or NULL */
     int64_t by_sigmoid;           /* a weight is that of its logit, in the place of the softmax of all */
+    const float *scales;          /* [count]: multiply the weights; or NULL */
+    const float *router_norm, *expert_norm; /* of what goes to the router, and into experts; or NULL: both get what the MLP would */
+    const float *after_shared, *after_experts; /* norms of what each makes, before both are added and normed; or NULL */
 } Experts;
 
 typedef struct {
@@ -91,6 +94,7 @@ typedef struct {
     float *y, *inner;    /* results of the products, and of attention or the gate */
     float *own;          /* a row for each thread */
     float *normed, *rates; /* what a gated delta net gets */
+    float *mixed, *beside; /* what experts make, and the MLP beside them, where both are normed */
     __m256 *sums;        /* for each thread, see half_products.h */
     ptrdiff_t own_width;
 } Space;
@@ -141,6 +145,10 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *f
         has_blocks |= has(all[i], IN_BLOCKS, LAST_FORM), has_codes |= has(all[i], IN_CODES, IN_CODES);
     }
     Space space = {.own_width = up_to(width, STEP)};
+    if (layer->experts && layer->experts->after_experts) {
+        space.mixed = take(from, rows * layer->gate_up.width * sizeof(float));
+        space.beside = take(from, rows * layer->gate_up.width * sizeof(float));
+    }
     if (layer->experts) {
         space.routing = routing_for(layer->experts, rows, layer->gate_up.width, from);
         const ptrdiff_t pairs = pairs_at_once(layer->experts, rows);
