@@ -20,10 +20,11 @@ _FLOAT32 = 4
 
 @dataclass(frozen=True, slots=True)
 class ConvShape:
-    """`layers` have a convolution over `taps` tokens, as wide as the network; the others attend: see `ModelShape`."""
+    """`layers` have a convolution over `taps` tokens, `width` channels wide; the others attend: see `ModelShape`."""
 
     layers: int
     taps: int
+    width: int
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], integer: Callable[..., int]) -> Self:
@@ -34,29 +35,26 @@ class ConvShape:
             count = sum(kind == "conv" for kind in kinds[:layers])
         else:
             count = layers - len({*attending} & {*range(layers)}) if isinstance(attending, list) else 0
-        return cls(count, integer(config, "conv_L_cache", 3))
+        return cls(count, integer(config, "conv_L_cache", 3), integer(config, "hidden_size"))
 
     def linears(self, layers: int, hidden: int, heads: tuple[int, int, int]) -> Counter[tuple[int, int]]:
         """Rows and columns of the weights in the place of attention. `heads`: of queries and keys, and their width."""
         queries, kv_heads, width = heads
         found = Counter[tuple[int, int]]()
-        found[3 * hidden, hidden] += self.layers
-        found[hidden, hidden] += self.layers
+        found[3 * self.width, hidden] += self.layers
+        found[hidden, self.width] += self.layers
         found[(queries + 2 * kv_heads) * width, hidden] += layers - self.layers
         found[hidden, queries * width] += layers - self.layers
         return +found
 
-    def small_numbers(self, layers: int, head_dim: int, hidden: int) -> int:
+    def small_numbers(self, layers: int, head_dim: int) -> int:
         """Of norms of heads, and of the convolutions."""
-        return self.layers * self.taps * hidden + (layers - self.layers) * 2 * head_dim
+        return self.layers * self.taps * self.width + (layers - self.layers) * 2 * head_dim
 
-    def rate_numbers(self, hidden: int) -> int:
-        """Of what is float32 whatever the rest is: nothing."""
-        return 0 * hidden
-
-    def state_bytes(self, hidden: int) -> int:
+    @property
+    def state_bytes(self) -> int:
         """What all its layers hold of a chat, however long it is."""
-        return self.layers * (self.taps - 1) * hidden * _FLOAT32
+        return self.layers * (self.taps - 1) * self.width * _FLOAT32
 
 
 def with_inner(config: Mapping[str, Any], integer: Callable[..., int]) -> dict[str, Any]:

@@ -69,9 +69,8 @@ class DeltaShape:
         found[hidden, queries * width] += attending
         return +found
 
-    def small_numbers(self, layers: int, head_dim: int, hidden: int) -> int:
+    def small_numbers(self, layers: int, head_dim: int) -> int:
         """Of norms of heads, of the convolution, and of how much is forgotten."""
-        del hidden
         in_net = self.value_width // self.value_heads + self.mixed_width * self.taps + 2 * self.value_heads
         return self.layers * in_net + (layers - self.layers) * 2 * head_dim
 
@@ -79,8 +78,8 @@ class DeltaShape:
         """Of what makes how much is corrected and forgotten, which is float32 whatever the rest is."""
         return self.layers * 2 * self.value_heads * hidden
 
-    def state_bytes(self, hidden: int) -> int:
+    @property
+    def state_bytes(self) -> int:
         """What all its layers hold of a chat, however long it is."""
-        del hidden
         in_layer = (self.taps - 1) * self.mixed_width + self.value_width * self.key_dim
         return self.layers * in_layer * _FLOAT32

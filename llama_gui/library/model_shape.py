@@ -261,7 +261,7 @@ class ModelShape:
         """Numbers in all routers, which are float32 whatever the rest is; and in what is like them."""
         if self.gemma4 is not None:
             return self.gemma4.router_numbers(self.layers, self.hidden)
-        rates = 0 if self.recurrent is None else self.recurrent.rate_numbers(self.hidden)
+        rates = 0 if self.delta is None else self.delta.rate_numbers(self.hidden)
         if self.experts == 1:
             return rates
         in_layer = self.experts * (self.hidden + self.is_gpt_oss + self.has_correction)
@@ -278,7 +278,7 @@ class ModelShape:
         if self.gemma4 is not None:
             return self.gemma4.norms(self.layers, self.hidden, self._window) + self.hidden
         if self.recurrent is not None:
-            small = self.recurrent.small_numbers(self.layers, self.head_dim, self.hidden)
+            small = self.recurrent.small_numbers(self.layers, self.head_dim)
             return (2 * self.layers + 1) * self.hidden + small
         count = 4 if self.has_post_norms else 2
         normed = self.heads + self.kv_heads if self.is_olmo else 2 if self.has_head_norms else 0
@@ -315,7 +315,7 @@ class ModelShape:
     @property
     def state_bytes(self) -> int:
         """What each chat takes besides, however long it is."""
-        return 0 if self.recurrent is None else self.recurrent.state_bytes(self.hidden)
+        return 0 if self.recurrent is None else self.recurrent.state_bytes
 
     @property
     def matrices(self) -> Counter[Matrix]:
