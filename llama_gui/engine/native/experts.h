@@ -163,18 +163,23 @@ static void add_pairs(const Experts *experts, const Routing *of, Some some, ptrd
     }
 }
 
+/* For all threads of a team: what an MLP makes of the prepared rows, into `space->y`. */
+static void multiply_mlp(const Linear *gate_up, const Linear *down, Activation gate, ptrdiff_t rows, const Space *space) {
+    multiply_prepared(gate_up, space, rows, space->y, 0);
+    gate_rows(space->y, rows, down->width, gate, space->inner);
+#pragma omp for
+    for (ptrdiff_t r = 0; r < rows; r++) prepare_row(down, space->inner + r * down->width, r, rows, &space->prepared);
+    multiply_prepared(down, space, rows, space->y, 0);
+}
+
 /* For all threads of a team: adds to x what the shared expert makes of each normed row. */
 static void pass_shared(const Layer *layer, float *x, ptrdiff_t rows, const Space *space) {
     const Linear *const gate_up = layer->experts->shared_gate_up, *const down = layer->experts->shared_down;
     const float *const gate = layer->experts->shared_gate;
-    const ptrdiff_t hidden = gate_up->width, inner = down->width;
+    const ptrdiff_t hidden = gate_up->width;
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++) prepare_row(gate_up, space->routing.normed + r * hidden, r, rows, &space->prepared);
-    multiply_prepared(gate_up, space, rows, space->y, 0);
-    gate_rows(space->y, rows, inner, (Activation)layer->gate, space->inner);
-#pragma omp for
-    for (ptrdiff_t r = 0; r < rows; r++) prepare_row(down, space->inner + r * inner, r, rows, &space->prepared);
-    multiply_prepared(down, space, rows, space->y, 0);
+    multiply_mlp(gate_up, down, (Activation)layer->gate, rows, space);
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++) {
         const float much = gate ? sigmoid(dot(space->routing.normed + r * hidden, gate, hidden)) : 1.0f;
@@ -211,14 +216,9 @@ static void add_experts(const Layer *layer, const float *x, ptrdiff_t rows, cons
 /* The same beside an MLP, where both have norms of their own, and there is one of their sum (Gemma 4). */
 static void pass_beside(const Layer *layer, float *x, ptrdiff_t rows, const Space *space) {
     const Experts *const experts = layer->experts;
-    const Linear *const gate_up = experts->shared_gate_up, *const down = experts->shared_down;
-    const ptrdiff_t hidden = gate_up->width, inner = down->width;
-    enter(gate_up, x, layer->mlp_norm, layer->eps, rows, space);
-    multiply_prepared(gate_up, space, rows, space->y, 0);
-    gate_rows(space->y, rows, inner, (Activation)layer->gate, space->inner);
-#pragma omp for
-    for (ptrdiff_t r = 0; r < rows; r++) prepare_row(down, space->inner + r * inner, r, rows, &space->prepared);
-    multiply_prepared(down, space, rows, space->y, 0);
+    const ptrdiff_t hidden = layer->gate_up.width;
+    enter(experts->shared_gate_up, x, layer->mlp_norm, layer->eps, rows, space);
+    multiply_mlp(experts->shared_gate_up, experts->shared_down, (Activation)layer->gate, rows, space);
 #pragma omp for
     for (ptrdiff_t r = 0; r < rows; r++) {
         norm_row(space->y + r * hidden, experts->after_shared, hidden, layer->eps, space->beside + r * hidden);
