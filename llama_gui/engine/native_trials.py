@@ -1,6 +1,6 @@
 """Whether our own kernels compute what they should on this CPU: asked when the library is loaded."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import get_args
 
 import torch
@@ -40,9 +40,15 @@ from llama_gui.engine.packed_weights import (
     row_blocks,
     width_unit,
 )
+from llama_gui.engine.recurrent import Recurrent
 from llama_gui.engine.rotary import Turns
 from llama_gui.engine.short_conv import ShortConv
 from llama_gui.engine.weight_rows import WeightRows
+
+_Numbers = Callable[..., Tensor]
+"""Random ones in a shape."""
+_LinearOf = Callable[[int, int], NativeHalfLinear]
+"""With so many channels, and so wide."""
 
 _ROW_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 40)
 
@@ -293,50 +299,42 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0, *, by_si
 
 
 def _sums_up_right(kernels: NativeKernels) -> bool:
-    """A layer with a gated delta net, two conversations of which one is cut."""
-    generator = torch.Generator().manual_seed(0)
-    rows, hidden, inner = 13, 64, 96
+    """A layer with a gated delta net."""
     config = DeltaConfig(frozenset({0}), 4, 2, 4, 16, 24, in_turn=True)
 
-    def numbers(*shape: int) -> Tensor:
-        return torch.randn(shape, generator=generator)
+    def nets(numbers: _Numbers, linear: _LinearOf) -> tuple[GatedDeltaNet, NativeDeltaNet]:
+        weights = DeltaWeights(
+            numbers(config.taps, config.mixed_width), -numbers(4).exp(), numbers(4), numbers(config.value_dim), 1e-6
+        )
+        qkv, out = linear(config.mixed_width + config.value_width, 64), linear(64, config.value_width)
+        net = qkv, NativeRouterLinear(numbers(8, 64) / 8, kernels), out, config, weights, 0
+        return GatedDeltaNet(*net), NativeDeltaNet(*net, kernels)
 
-    def linear(out: int, width: int) -> NativeHalfLinear:
-        return NativeHalfLinear(WeightRows.of(numbers(out, width) / width**0.5), None, kernels)
-
-    weights = DeltaWeights(
-        numbers(config.taps, config.mixed_width), -numbers(4).exp(), numbers(4), numbers(config.value_dim), 1e-6
-    )
-    qkv, out = linear(config.mixed_width + config.value_width, hidden), linear(hidden, config.value_width)
-    net = qkv, NativeRouterLinear(numbers(8, hidden) / 8, kernels), out, config, weights, 0
-    norms = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)
-    mlp = MLP(linear(2 * inner, hidden), linear(hidden, inner))
-    theirs, ours = GatedDeltaNet(*net), NativeDeltaNet(*net, kernels)
-    native = NativeLayer(kernels, ours, [operands_of(one) for one in (qkv, out, *mlp.linears)], norms)
-    shape, states = StateShape.of(config), list[list[SlotStates]]()
-    spans: list[StateSpans] = []
-    for _ in range(2):
-        states.append([SlotStates(shape, torch.device("cpu")) for _ in range(2)])
-        for state in states[-1]:
-            state.current.memory.normal_(generator=torch.Generator().manual_seed(1))
-        pieces = states[-1][0].pieces(10, [3]), states[-1][1].pieces(3)
-        spans.append(StateSpans([StateSpan(0, pieces[0]), StateSpan(10, pieces[1])]))
-    x, slot = numbers(rows, hidden), Slot(None, torch.zeros(1, 2, rows, 8), torch.zeros(1, 2, rows, 8))
-    want = x + out(theirs.attend(norms[0](x), spans[0]))
-    want += mlp(norms[1](want))
-    got = native(x, 0, Turns(x, x, None), NativeSpans(kernels, [(slot, 10), (slot, 3)]), None, spans[1])
-    ends = [[span.pieces[-1].target for span in all_spans.spans] for all_spans in spans]
-    error = 0.05 if kernels.rounds_rows else 1e-4
-    return torch.allclose(got, want, rtol=error, atol=error) and all(
-        torch.allclose(one.memory, other.memory, rtol=error, atol=error) for one, other in zip(*ends, strict=True)
-    )
+    return _recurs_right(kernels, StateShape.of(config), 64, 3, nets)
 
 
 def _convolves_right(kernels: NativeKernels) -> bool:
-    """A layer with a short convolution, two conversations of which one is cut."""
+    """A layer with a short convolution."""
+    config = ConvConfig(frozenset({0}), 3, 264)
+
+    def convs(numbers: _Numbers, linear: _LinearOf) -> tuple[ShortConv, ShortConv]:
+        width = config.width
+        conv = ShortConv(linear(3 * width, width), linear(width, width), numbers(config.taps, width), 0)
+        return conv, conv
+
+    return _recurs_right(kernels, StateShape.of(config), config.width, 1, convs)
+
+
+def _recurs_right(
+    kernels: NativeKernels,
+    shape: StateShape,
+    hidden: int,
+    cut: int,
+    make: Callable[[_Numbers, _LinearOf], tuple[Recurrent, NativeDeltaNet | ShortConv]],
+) -> bool:
+    """A layer with what `make` makes, as its operations are to do it and as one call: two conversations, one `cut`."""
     generator = torch.Generator().manual_seed(0)
-    rows, hidden, inner = 13, 264, 96
-    config = ConvConfig(frozenset({0}), 3, hidden)
+    rows, inner = 13, 96
 
     def numbers(*shape: int) -> Tensor:
         return torch.randn(shape, generator=generator)
@@ -344,24 +342,29 @@ def _convolves_right(kernels: NativeKernels) -> bool:
     def linear(out: int, width: int) -> NativeHalfLinear:
         return NativeHalfLinear(WeightRows.of(numbers(out, width) / width**0.5), None, kernels)
 
-    conv = ShortConv(linear(3 * hidden, hidden), linear(hidden, hidden), numbers(config.taps, hidden), 0)
+    theirs, ours = make(numbers, linear)
     norms = RMSNorm(numbers(hidden), 1e-5), RMSNorm(numbers(hidden), 1e-5)
     mlp = MLP(linear(2 * inner, hidden), linear(hidden, inner))
-    native = NativeLayer(kernels, conv, [operands_of(one) for one in (*conv.linears, *mlp.linears)], norms)
-    before, spans = numbers(2, *StateShape.of(config).inputs), list[StateSpans]()
+    native = NativeLayer(kernels, ours, [operands_of(one) for one in (ours.qkv, ours.out, *mlp.linears)], norms)
+    inputs, memory, spans = numbers(2, *shape.inputs), numbers(2, *shape.memory), list[StateSpans]()
     for _ in range(2):
-        states = [SlotStates(StateShape.of(config), torch.device("cpu")) for _ in range(2)]
-        for state, inputs in zip(states, before, strict=True):
-            state.current.inputs.copy_(inputs)
-        spans.append(StateSpans([StateSpan(0, states[0].pieces(10, [1])), StateSpan(10, states[1].pieces(3))]))
+        states = [SlotStates(shape, torch.device("cpu")) for _ in range(2)]
+        for number, state in enumerate(states):
+            state.current.inputs.copy_(inputs[number])
+            state.current.memory.copy_(memory[number])
+        spans.append(StateSpans([StateSpan(0, states[0].pieces(10, [cut])), StateSpan(10, states[1].pieces(3))]))
     x, slot = numbers(rows, hidden), Slot(None, torch.zeros(1, 2, rows, 8), torch.zeros(1, 2, rows, 8))
-    want = x + conv.out(conv.attend(norms[0](x), spans[0]))
+    want = x + theirs.out(theirs.attend(norms[0](x), spans[0]))
     want += mlp(norms[1](want))
     got = native(x, 0, Turns(x, x, None), NativeSpans(kernels, [(slot, 10), (slot, 3)]), None, spans[1])
-    ends = [[piece.target.inputs for span in all_spans.spans for piece in span.pieces] for all_spans in spans]
+    ends = [[piece.target for span in all_spans.spans for piece in span.pieces] for all_spans in spans]
     error = 0.05 if kernels.rounds_rows else 1e-4
-    return torch.allclose(got, want, rtol=error, atol=error) and all(
-        torch.allclose(one, other, rtol=error, atol=error) for one, other in zip(*ends, strict=True)
+
+    def alike(one: Tensor, other: Tensor) -> bool:
+        return torch.allclose(one, other, rtol=error, atol=error)
+
+    return alike(got, want) and all(
+        alike(one.inputs, other.inputs) and alike(one.memory, other.memory) for one, other in zip(*ends, strict=True)
     )
 
 
