@@ -11,14 +11,19 @@ from llama_gui.engine.conv_config import ConvConfig, read_conv, with_lfm2_names
 from llama_gui.engine.delta_config import DeltaConfig, read_delta
 from llama_gui.engine.expert_config import ERNIE_NAMES, ExpertConfig, read_experts, with_names_of_qwen
 from llama_gui.engine.families import FAMILIES, Family
-from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json, shortest, shown
+from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json, shown
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
 from llama_gui.engine.gemma4_config import Gemma4Config, layout_of, read_gemma4, read_gemma4_experts
+from llama_gui.engine.granite_config import is_dense, knows_positions, with_granite4_names, with_multipliers
+from llama_gui.engine.mamba_config import MambaConfig, read_mamba
 from llama_gui.engine.quantisation_config import QUANTISATION, Fp8Config, read_fp8, read_mxfp4
 from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim, with_alpha
 from llama_gui.engine.window_config import sliding_layers, unrotated_layers, window_of
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.vocabulary import SamplingParams
+
+Recurrence = DeltaConfig | ConvConfig | MambaConfig
+"""What some layers have in the place of attention, and what keeps a state."""
 
 FILE_DTYPES = ("float32", "float16", "bfloat16")
 
@@ -117,6 +122,8 @@ class NetworkConfig:
     """Which layers have a gated delta net in the place of attention, whose output is gated then; None: none has."""
     conv: ConvConfig | None = None
     """Which layers have a short convolution there; None: none has."""
+    mamba: MambaConfig | None = None
+    """Which layers have a state space there; None: none has."""
 
     @property
     def rotary_dim(self) -> int:
@@ -183,11 +190,11 @@ class NetworkConfig:
         return int(self.local_rope is not None and layer in self.sliding_layers)
 
     @property
-    def recurrent(self) -> DeltaConfig | ConvConfig | None:
+    def recurrent(self) -> Recurrence | None:
         """What some layers have in the place of attention, which keeps a state; None: all attend."""
-        return self.delta or self.conv
+        return self.delta or self.conv or self.mamba
 
-    def recurrent_of(self, layer: int) -> DeltaConfig | ConvConfig | None:
+    def recurrent_of(self, layer: int) -> Recurrence | None:
         """The same of `layer`; None: it attends."""
         found = self.recurrent
         return found if found is not None and layer in found.layers else None
@@ -244,13 +251,13 @@ def network_config(fields: Fields) -> NetworkConfig:
         family = _text_family(fields, family)
     fields = _with_defaults(fields, family)
     if family.is_hybrid:
-        fields = _as_granite_4(fields)
+        fields = with_granite4_names(fields)
     if family.experts is ERNIE_NAMES:
         fields = with_names_of_qwen(fields, fields.integer("num_hidden_layers", most=_MOST_LAYERS))
     if family.has_convs:
         fields = with_lfm2_names(fields)
     if family.has_scales:
-        fields = _as_granite(fields)
+        fields = with_multipliers(fields)
     _refuse_options(fields, family)
     heads = fields.integer("num_attention_heads")
     hidden = fields.integer("hidden_size")
@@ -296,7 +303,7 @@ def network_config(fields: Fields) -> NetworkConfig:
         gate="squared" if family.squares else "silu",
         norms_turned=family.norms_turned,
         whole_qk_norm=family.whole_qk_norm,
-        experts=None if family.experts is None else read_experts(fields, family.experts, layers=layers),
+        experts=_experts(fields, family, layers),
         fp8=None if family.has_sinks else read_fp8(fields),
     )
     if family.is_gemma4:
@@ -310,44 +317,15 @@ def network_config(fields: Fields) -> NetworkConfig:
         return replace(config, norm_shift=1.0, delta=read_delta(fields, layers, grouped=family.groups_deltas))
     if family.has_convs:
         return replace(config, conv=read_conv(fields, layers, hidden))
+    if family.is_hybrid:
+        config = replace(config, mamba=read_mamba(fields, layers, hidden))
     return _multiplied(config, fields) if family.multiplies else config
 
 
-def _as_granite(fields: Fields) -> Fields:
-    """With Granite's multipliers, which MiniCPM has by other names and in part for a network of 1 layer.
-
-    GGUF files have Granite's, in float32; both must be the same model. See https://arxiv.org/abs/2404.06395, table 7.
-    """
-    if "residual_multiplier" in fields.values:
-        return fields
-    hidden, layers = fields.integer("hidden_size"), fields.integer("num_hidden_layers")
-    width = fields.integer("head_dim", max(hidden // fields.integer("num_attention_heads"), 1))
-    multipliers = {
-        "embedding_multiplier": fields.number("scale_emb", 1.0),
-        "residual_multiplier": shortest(fields.number("scale_depth", 1.0) / math.sqrt(layers)),
-        "attention_multiplier": shortest(width**-0.5),
-        "logits_scaling": shortest(hidden / fields.number("dim_model_base", 1.0)),
-    }
-    return Fields({**fields.values, **multipliers}, fields.file)
-
-
-def _as_granite_4(fields: Fields) -> Fields:
-    """Its shared expert is the MLP, where there are no others. Raises where there are, and for Mamba's layers."""
-    kinds = fields.values.get("layer_types")
-    attention = ("attention", "full_attention")  # transformers 4 and 5
-    is_known = {
-        "layer_types": isinstance(kinds, list) and all(kind in attention for kind in kinds),
-        "num_local_experts": fields.values.get("num_local_experts") == 0,
-        "position_embedding_type": fields.values.get("position_embedding_type") == "rope",
-    }
-    unknown = next((name for name, is_so in is_known.items() if not is_so), None)
-    if unknown is None:
-        return Fields({**fields.values, "intermediate_size": fields.integer("shared_intermediate_size")}, fields.file)
-    raise UnsupportedModelError(
-        f"{fields.file}: {unknown} is {shown(fields.values.get(unknown))}, which is not supported: of Granite 4.0 only "
-        "models run whose layers are all attention (and not Mamba), without experts. Choose one without an h in its "
-        "name, such as granite-4.0-micro."
-    )
+def _experts(fields: Fields, family: Family, layers: int) -> ExpertConfig | None:
+    if family.experts is None or (family.is_hybrid and is_dense(fields)):
+        return None
+    return read_experts(fields, family.experts, layers=layers)
 
 
 def _biases(fields: Fields, family: Family) -> tuple[bool, bool, bool]:
@@ -364,7 +342,8 @@ def _ropes(fields: Fields, family: Family) -> tuple[RopeConfig, RopeConfig | Non
     """The rotation, and that of layers with a window where the family has another one there."""
     if family.has_local_rope:
         return read_ropes(fields, None if family.is_gemma else "rope_theta")
-    return read_rope(fields, rotates_partly=family.rotates_partly), None
+    rope = read_rope(fields, rotates_partly=family.rotates_partly)
+    return replace(rope, is_still=family.is_hybrid and not knows_positions(fields)), None
 
 
 def _check_heads(config: NetworkConfig, fields: Fields) -> None:

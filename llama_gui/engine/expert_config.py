@@ -25,6 +25,8 @@ class ExpertNames:
     """Beside each weight there is a bias: ``bias`` in the place of ``weight`` at the end of its name."""
     shared: str = ""
     """Of those of an MLP that all rows go through besides; ``{}`` stands for the part of it. "": there is none."""
+    fuses_shared: bool = False
+    """Its gate and up are one weight."""
     shared_gate: str = ""
     """Of what decides how much of it a row gets: through a sigmoid. "": all of it."""
     correction: str = ""
@@ -62,6 +64,7 @@ GRANITE_NAMES = ExpertNames(
     ("block_sparse_moe.input_linear.weight",),
     "block_sparse_moe.output_linear.weight",
 )
+GRANITE4_NAMES = replace(GRANITE_NAMES, shared="mlp.{}.weight", fuses_shared=True)
 LFM2_NAMES = ExpertNames(
     "feed_forward.gate.weight",
     ("feed_forward.experts.{}.w1.weight", "feed_forward.experts.{}.w3.weight"),
@@ -92,7 +95,8 @@ GPT_OSS_NAMES = replace(GGUF_NAMES, has_biases=True)
 """Its folders have gate and up in turn: see `gpt_oss_folder.py`."""
 
 
-_SHARED = "shared_expert_intermediate_size"
+SHARED_INNER = "shared_expert_intermediate_size"
+"""The field that says how wide the MLP is that all rows go through besides."""
 
 
 def bias_of(weight: str) -> str:
@@ -139,7 +143,7 @@ def read_experts(fields: Fields, names: ExpertNames, *, layers: int) -> ExpertCo
     chosen = fields.integer("num_experts_per_tok")
     if chosen > count:
         raise fields.wrong("num_experts_per_tok", f"at most {count}, as there are experts")
-    if values.get(_SHARED) == 0:  # the largest ERNIE has none
+    if values.get(SHARED_INNER) == 0:  # the largest ERNIE has none
         names = replace(names, shared="", shared_gate="")
     if not fields.flag("use_expert_bias", True):
         names = replace(names, correction="")
@@ -150,7 +154,7 @@ def read_experts(fields: Fields, names: ExpertNames, *, layers: int) -> ExpertCo
         fields.integer(width),
         fields.flag("norm_topk_prob", False),
         names,
-        fields.integer(_SHARED) if names.shared else 0,
+        fields.integer(SHARED_INNER) if names.shared else 0,
         _plain_layers(fields, layers),
         values.get("scoring_func") == "sigmoid",
     )
@@ -180,7 +184,7 @@ def with_names_of_qwen(fields: Fields, layers: int) -> Fields:
     renamed = {
         "num_experts": fields.values.get("moe_num_experts"),
         "num_experts_per_tok": fields.values.get("moe_k"),
-        _SHARED: wide * shared,
+        SHARED_INNER: wide * shared,
         _PLAIN: fields.values.get("moe_layer_start_index"),
     }
     said = {name: value for name, value in renamed.items() if value is not None}

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from llama_gui.engine.expert_config import (
     ERNIE_NAMES,
     GPT_OSS_NAMES,
+    GRANITE4_NAMES,
     GRANITE_NAMES,
     LFM2_NAMES,
     MIXTRAL_NAMES,
@@ -59,11 +60,11 @@ class Family:
     part_names: Mapping[str, str] = field(default_factory=dict[str, str])
     """What checkpoints call parts of a layer -> what we call them, as Llama does, where the two differ."""
     is_hybrid: bool = False
-    """See `config._as_granite_4`."""
+    """Granite 4.0: see `granite_config.with_granite4_names`, `MambaConfig`."""
     squares: bool = False
     """The MLP has no gate, and its activation is "squared"."""
     has_scales: bool = False
-    """See `config._as_granite`."""
+    """See `granite_config.with_multipliers`."""
     paired: bool = False
     """In checkpoints, too, the two numbers of a head that are turned against each other lie side by side."""
     rotates_partly: bool = False
@@ -242,15 +243,21 @@ FAMILIES: dict[str, Family] = {
     ),
     # Granite 3.0 to 3.3, the dense ones
     "GraniteForCausalLM": Family("granite", multiplies=True),
-    # Granite 4.0 micro, 1B and 350M, which have no layers but attention; the others of this name have Mamba's
+    # Granite 4.0: most layers of those with an h in their name have a state space in the place of attention
     "GraniteMoeHybridForCausalLM": Family(
         "granitemoehybrid",
         mlp_bias=False,
         multiplies=True,
         fuses_mlp=True,
         is_hybrid=True,
+        experts=GRANITE4_NAMES,
         part_names={"shared_mlp.input_linear": "mlp.gate_up_proj", "shared_mlp.output_linear": "mlp.down_proj"},
-        defaults={"num_local_experts": 8, "shared_intermediate_size": 1024},
+        defaults={
+            "num_local_experts": 8,
+            "num_experts_per_tok": 2,
+            "shared_intermediate_size": 1024,
+            **_CHOSEN_ADD_UP,
+        },
     ),
     # MiniCPM 4 and 4.1, 0.5B and 8B, also the first ones
     "MiniCPMForCausalLM": Family(

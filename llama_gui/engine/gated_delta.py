@@ -6,16 +6,16 @@ token's value, and reads it with the token's query. Tokens go through one after 
 so the bits do not depend on how a prompt was cut. (Other programs multiply blocks of tokens, whose bits do.)
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.delta_config import DeltaConfig
-from llama_gui.engine.layer_states import LayerState, Piece, StateSpan, StateSpans
+from llama_gui.engine.layer_states import LayerState, Piece, StateSpans
 from llama_gui.engine.linear import Linear
-from llama_gui.engine.recurrent import Recurrent
+from llama_gui.engine.recurrent import RatedRecurrent
 
 _LEAST_NORM = 1e-6
 """Is added to the sum of the squares of queries and keys."""
@@ -37,7 +37,7 @@ class DeltaWeights:
     eps: float
 
 
-class GatedDeltaNet(Recurrent):
+class GatedDeltaNet(RatedRecurrent):
     """See `Recurrent`.
 
     `qkv`: makes queries, keys, values and output gates ``[mixed_width + value_width]``, side by side. `rates`: float32,
@@ -47,34 +47,12 @@ class GatedDeltaNet(Recurrent):
     def __init__(
         self, qkv: Linear, rates: Linear, out: Linear, config: DeltaConfig, weights: DeltaWeights, number: int
     ) -> None:
-        super().__init__(qkv, out, number)
-        self.rates = rates
+        super().__init__(qkv, rates, out, number)
         self.config = config
         self.weights = weights
 
-    @property
-    def linears(self) -> list[Linear]:
-        """All of them, in the order in which rows go through."""
-        return [self.qkv, self.rates, self.out]
-
-    def attend(self, x: Tensor, spans: StateSpans) -> Tensor:
-        """See `Recurrent`: ``[rows, hidden] -> [rows, value_width]``."""
-        mixed, rates = self.qkv(x), self.rates(x.float())
-        for span in spans.spans:
-            for row, piece in span.placed():
-                if piece.kept is not None:
-                    piece.kept.mixed[self.number] = mixed[row : row + piece.rows]
-                    piece.kept.rates[self.number] = rates[row : row + piece.rows]
-        return self.read(mixed, rates, spans)
-
-    def sum_up(self, piece: Piece) -> None:
-        """See `Recurrent`."""
-        assert piece.kept is not None
-        mixed, rates = (part[self.number] for part in piece.kept)
-        self.read(mixed, rates, StateSpans([StateSpan(0, [replace(piece, kept=None)])]))
-
     def read(self, mixed: Tensor, rates: Tensor, spans: StateSpans) -> Tensor:
-        """Of what `qkv` and `rates` have made of some rows: ``[rows, value_width]``."""
+        """See `RatedRecurrent`: ``[rows, value_width]``."""
         read = mixed.new_empty(len(mixed), self.config.value_width)
         for span in spans.spans:
             for row, piece in span.placed():

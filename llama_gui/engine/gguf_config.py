@@ -19,6 +19,7 @@ from llama_gui.engine.gguf_file import StoredTensor
 from llama_gui.engine.gguf_gemma4 import read_gemma4_fields
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
 from llama_gui.engine.gguf_weights import GUESSING_BLOCKS, read_numbers
+from llama_gui.engine.mamba_config import MAMBA
 from llama_gui.engine.pooling import gguf_embeds
 from llama_gui.engine.recurrent_config import ATTENDS
 from llama_gui.engine.rope_config import RopeConfig
@@ -40,6 +41,7 @@ ARCHITECTURES = {
     "qwen3moe": "Qwen3MoeForCausalLM",
     "ernie4_5-moe": "Ernie4_5_MoeForCausalLM",
     "granitemoe": "GraniteMoeForCausalLM",
+    "granitehybrid": "GraniteMoeHybridForCausalLM",
     "phi3": "Phi3ForCausalLM",
     "gemma2": "Gemma2ForCausalLM",
     "gemma3": "Gemma3ForCausalLM",
@@ -63,8 +65,8 @@ ARCHITECTURES = {
     "lfm2moe": "Lfm2MoeForCausalLM",
 }
 _PAIRED = (
-    "llama", "mistral3", "smollm3", "granite", "granitemoe", "ernie4_5", "ernie4_5-moe", "glm4", "chatglm", "minicpm",
-    "arcee",
+    "llama", "mistral3", "smollm3", "granite", "granitemoe", "granitehybrid", "ernie4_5", "ernie4_5-moe", "glm4",
+    "chatglm", "minicpm", "arcee",
 )  # fmt: skip
 """Whose queries and keys are stored with the halves of a head in turn."""
 
@@ -149,6 +151,8 @@ class GgufConfig:
             config = replace(config, delta=self._stored_delta(config.delta))
         if config.conv is not None:
             config = replace(config, conv=replace(config.conv, is_gguf=True))
+        if config.mamba is not None:
+            config = replace(config, mamba=replace(config.mamba, is_gguf=True))
         divisors = None if self._family.is_gemma4 else self._tensors.get(ROPE_DIVISORS)
         return config if divisors is None else replace(config, rope=self._divided(divisors, config))
 
@@ -210,9 +214,10 @@ class GgufConfig:
             **self._window(),
             **self._multipliers(heads["head_dim"]),
             **(self._gemma(layers, hidden) if self._family.is_gemma else self._olmo3() if self._slides else {}),
-            **(self._experts() if self._family.experts is not None else {}),
+            **(self._experts() if self._mixes else {}),
             **(self._deltas(layers) if self._family.has_deltas else {}),
             **(self._convs(layers) if self._family.has_convs else {}),
+            **(self._granite4(layers) if self._family.is_hybrid else {}),
             **self._besides,
         }
 
@@ -257,6 +262,30 @@ class GgufConfig:
             "scoring_func": "softmax" if self._get("expert_gating_func") == _BY_SOFTMAX else "sigmoid",
         }
 
+    def _granite4(self, layers: int) -> dict[str, Any]:
+        """Which layers of Granite 4.0 have state spaces: those without key heads."""
+        heads = self._kv_heads_of_layers()
+        if heads is None or len(heads) < layers:
+            raise self._fields.wrong(self._prefix + "attention.head_count_kv", f"a list of {layers} numbers")
+        count, inner = self._integer("ssm.time_step_rank"), self._integer("ssm.inner_size")
+        if inner % count:
+            raise self._fields.wrong(self._prefix + "ssm.inner_size", f"a multiple of the {count} heads")
+        hidden, first = self._integer("embedding_length"), heads.index(0) if 0 in heads else 0
+        shared = self._integer("expert_shared_feed_forward_length" if self._mixes else "feed_forward_length")
+        return {
+            "layer_types": [ATTENDS if one else MAMBA for one in heads[:layers]],
+            "mamba_n_heads": count,
+            "mamba_d_head": inner // count,
+            "mamba_expand": inner // hidden,
+            "mamba_n_groups": self._integer("ssm.group_count"),
+            "mamba_d_state": self._integer("ssm.state_size"),
+            "mamba_d_conv": self._integer("ssm.conv_kernel"),
+            "mamba_conv_bias": f"model.layers.{first}.mamba.conv1d.bias" in self._tensors,
+            "position_embedding_type": "rope" if self._get("rope.scaling.finetuned") is not False else "nope",
+            "shared_intermediate_size": shared,
+            "num_local_experts": self._integer("expert_count") if self._mixes else 0,
+        }
+
     def _kv_heads_of_layers(self) -> list[int] | None:
         """How many key heads each layer has, where the file has a list."""
         value = self._get("attention.head_count_kv")
@@ -290,6 +319,11 @@ class GgufConfig:
         if name == "llama":
             return "MixtralForCausalLM" if self._has_experts else "MistralForCausalLM" if self._slides else None
         return "Olmo3ForCausalLM" if name == "olmo2" and self._slides else None
+
+    @property
+    def _mixes(self) -> bool:
+        """Whether the family has experts, and this one of it."""
+        return self._family.experts is not None and (self._has_experts or not self._family.is_hybrid)
 
     @property
     def _has_experts(self) -> bool:
@@ -344,7 +378,7 @@ class GgufConfig:
 
     def _kv_heads(self, heads: int) -> int:
         """Of each layer that attends."""
-        listed = self._kv_heads_of_layers() if self._family.has_convs else None
+        listed = self._kv_heads_of_layers() if self._family.has_convs or self._family.is_hybrid else None
         if listed is None:
             return self._integer("attention.head_count_kv", heads)
         found = {count for count in listed if count}

@@ -58,6 +58,14 @@ _DELTAS = {
     "ssm_out": "linear_attn.out_proj",
 }
 """Of files with layers of gated delta nets."""
+_MAMBAS = {
+    "ssm_in": "mamba.in_proj",
+    "ssm_conv1d": "mamba.conv1d",
+    "ssm_norm": "mamba.norm",
+    "ssm_out": "mamba.out_proj",
+}
+_MAMBAS_BARE = {"ssm_a": "mamba.slopes", "ssm_d": "mamba.D", "ssm_dt.bias": "mamba.dt_bias"}
+"""The same of files with state spaces."""
 _BARE = {
     "layer_output_scale.weight": "layer_scalar",
     "ffn_gate_inp.scale": "router.scale",
@@ -75,15 +83,17 @@ _WHOLE = {
     "per_layer_model_proj.weight": "model.per_layer_model_projection.weight",
     "per_layer_proj_norm.weight": "model.per_layer_projection_norm.weight",
 }
-_STORED_PARTS = {name: stored for parts in (_PARTS, _FUSED, _DELTAS) for stored, name in parts.items()}
+_STORED_PARTS = {name: stored for parts in (_PARTS, _FUSED, _DELTAS, _MAMBAS) for stored, name in parts.items()}
 _STORED_POST_NORMED = _STORED_PARTS | {name: stored for stored, name in _POST_NORMED.items()}
 _STORED_WHOLE = {name: stored for stored, name in _WHOLE.items()}
-_STORED_BARE = {name: stored for stored, name in _BARE.items()}
+_STORED_BARE = {name: stored for bare in (_BARE, _MAMBAS_BARE) for stored, name in bare.items()}
 _OF_BLOCK = re.compile(r"blk\.(0|[1-9][0-9]{0,4})\.(.+)", re.ASCII)
 _OF_LAYER = re.compile(r"model\.layers\.([0-9]+)\.(.+)", re.ASCII)
 
 POST_NORM = "post_ffw_norm.weight"
 """How the name of a tensor ends that only such files have."""
+CONVOLVES, SKIPS = "ssm_conv1d.weight", "ssm_d"
+"""The same of files with gated delta nets or state spaces, and of those with the latter."""
 
 ROPE_DIVISORS = "rope_freqs.weight"
 """No weight: by how much each pair of a head turns slower. Llama 3.1 and its successors have it."""
@@ -92,11 +102,13 @@ LONGROPE_DIVISORS = ("rope_factors_long.weight", "rope_factors_short.weight")
 """The same for LongRoPE: in conversations beyond the original context, and within it."""
 
 
-def engine_name(stored: str, *, fused: bool = False, post_normed: bool = False, deltas: bool = False) -> str:
+def engine_name(
+    stored: str, *, fused: bool = False, post_normed: bool = False, deltas: bool = False, mambas: bool = False
+) -> str:
     """What the engine calls the tensor `stored` of a file; a name that it does not know stays as it is.
 
     `fused`: in the file gate and up are one tensor. `post_normed`: it has norms behind
-    attention and MLP. `deltas`: it has layers of gated delta nets.
+    attention and MLP. `deltas`: it has layers of gated delta nets. `mambas`: it has layers of state spaces.
     """
     block = _OF_BLOCK.fullmatch(stored)
     if block is None:
@@ -106,8 +118,9 @@ def engine_name(stored: str, *, fused: bool = False, post_normed: bool = False, 
         **(_FUSED if fused else {}),
         **(_POST_NORMED if post_normed else {}),
         **(_DELTAS if deltas else {}),
+        **(_MAMBAS if mambas else {}),
     }
-    name = _renamed(block[2], parts, _BARE)
+    name = _renamed(block[2], parts, _BARE | _MAMBAS_BARE if mambas else _BARE)
     return stored if name is None else f"model.layers.{block[1]}.{name}"
 
 

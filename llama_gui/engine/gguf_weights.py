@@ -20,7 +20,16 @@ from llama_gui.engine.file_rows import FileRows, fill
 from llama_gui.engine.gguf_blocks import FACTORS, KINDS, MXFP4_EXPONENTS, block_shape, numbers_of
 from llama_gui.engine.gguf_file import GgufFile, StoredTensor
 from llama_gui.engine.gguf_grids import GRID_KINDS, points_of
-from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, POST_NORM, ROPE_DIVISORS, block_of, engine_name, stored_name
+from llama_gui.engine.gguf_names import (
+    CONVOLVES,
+    LONGROPE_DIVISORS,
+    POST_NORM,
+    ROPE_DIVISORS,
+    SKIPS,
+    block_of,
+    engine_name,
+    stored_name,
+)
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
 from llama_gui.engine.weight_rows import RowOrder, WeightRows
@@ -200,13 +209,14 @@ def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
     architecture = files[0].metadata.get("general.architecture")
     has_gate = not (isinstance(architecture, str) and architecture in _WITHOUT_GATE)
     fused = has_gate and "ffn_up.weight" in ends and "ffn_gate.weight" not in ends
-    post_normed, deltas = POST_NORM in ends, "ssm_conv1d.weight" in ends
+    post_normed, mambas = POST_NORM in ends, SKIPS in ends
+    deltas = CONVOLVES in ends and not mambas
     layers = _layers_of(files[0])
     for file in files:
         for stored, tensor in file.tensors.items():
             if layers is not None and (block_of(stored) or 0) >= layers:
                 continue
-            name = engine_name(stored, fused=fused, post_normed=post_normed, deltas=deltas)
+            name = engine_name(stored, fused=fused, post_normed=post_normed, deltas=deltas, mambas=mambas)
             other = tensors.setdefault(name, tensor)
             if other is not tensor:
                 raise BrokenModelError(f"{file.path} and {other.file.name} both hold {brief(other.name)}. {AGAIN}")

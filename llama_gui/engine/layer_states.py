@@ -13,8 +13,9 @@ from typing import NamedTuple, Self
 import torch
 from torch import Tensor
 
+from llama_gui.engine.config import Recurrence
 from llama_gui.engine.conv_config import ConvConfig
-from llama_gui.engine.delta_config import DeltaConfig
+from llama_gui.engine.mamba_config import MambaConfig
 
 MARK_EVERY = 512
 """Tokens of a prompt between marks, for conversations that begin alike."""
@@ -31,6 +32,8 @@ SMALL_STATE = 2**20
 @dataclass(frozen=True, slots=True)
 class StateShape:
     """`inputs` ``[layers, taps - 1, channels]``, `memory` ``[layers, value_heads, key_dim, value_dim]``.
+
+    Of state spaces `key_dim` is what is called `state_dim` there.
 
     Where layers only convolve, there are no heads. `mixed`, `rates`: numbers of a row of each layer, see `KeptRows`.
     """
@@ -56,11 +59,14 @@ class StateShape:
         return MOST_SMALL_MARKS if self.byte_count < SMALL_STATE else MOST_MARKS
 
     @classmethod
-    def of(cls, config: DeltaConfig | ConvConfig) -> Self:
+    def of(cls, config: Recurrence) -> Self:
         """For all layers of a network that have one."""
         layers, before = len(config.layers), config.taps - 1
         if isinstance(config, ConvConfig):
             return cls((layers, before, config.width), (layers, 0, 0, 0), config.width, 0)
+        if isinstance(config, MambaConfig):
+            memory = layers, config.heads, config.state_dim, config.head_dim
+            return cls((layers, before, config.mixed_width), memory, config.made_width, config.heads)
         memory = layers, config.value_heads, config.key_dim, config.value_dim
         mixed, rates = config.mixed_width + config.value_width, 2 * config.value_heads
         return cls((layers, before, config.mixed_width), memory, mixed, rates)
@@ -80,8 +86,8 @@ class LayerState:
 class KeptRows(NamedTuple):
     """What the layers make of guesses, of which nobody knows yet how many are right, before that is summed up.
 
-    Float32: what goes into the layers, ``[layers, rows, mixed]``, and `rates` ``[layers, rows, rates]``. Of gated delta
-    nets that is what `qkv` makes, of convolutions what they convolve.
+    Float32: what goes into the layers, ``[layers, rows, mixed]``, and `rates` ``[layers, rows, rates]``. That is what
+    `qkv` makes, but of convolutions what they convolve.
     """
 
     mixed: Tensor

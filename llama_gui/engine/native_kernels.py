@@ -94,6 +94,7 @@ class NativeKernels:
         self._norm = _function(library.llama_gui_norm, *rows, _POINTER, ctypes.c_double, _POINTER)
         self._dots = _function(library.llama_gui_dots, *rows, *weight, _POINTER)
         self._delta = _function(library.llama_gui_delta, *5 * [_POINTER], _SIZE, _POINTER)
+        self._mamba = _function(library.llama_gui_mamba, *3 * [_POINTER], _SIZE, *2 * [_POINTER], _SIZE, _POINTER)
         conversations = (_POINTER, _SIZE, _INT)
         given = (_POINTER, _SIZE)
         states = (_POINTER, _POINTER, _SIZE)
@@ -451,6 +452,16 @@ class NativeKernels:
         """
         mixed, y = mixed.contiguous(), torch.empty(len(mixed), value_width)
         _check(self._delta(net, mixed.data_ptr(), rates.data_ptr(), *_states((pieces, begins)), y.data_ptr()))
+        return y
+
+    def mamba(self, mamba: int, mixed: Tensor, rates: Tensor, pieces: Tensor, begins: Tensor, inner: int) -> Tensor:
+        """Send rows through state spaces: float32 ``[rows, inner]``, see `Mamba.read`.
+
+        `mamba`: where they are described, see `NativeMamba`. `pieces`, `begins`: see `StateSpans.table`.
+        """
+        mixed, y = mixed.clone(memory_format=torch.contiguous_format), torch.empty(len(mixed), inner)
+        given = (mixed.data_ptr(), rates.data_ptr(), len(mixed))
+        _check(self._mamba(mamba, *given, *_states((pieces, begins)), y.data_ptr()))
         return y
 
     def layers(

@@ -23,6 +23,7 @@ from llama_gui.engine.native_linear import (
     NativeQuantisedLinear,
     NativeRouterLinear,
 )
+from llama_gui.engine.native_mamba import NativeMamba
 from llama_gui.engine.packed_weights import OPERAND_FORMS, Operand
 from llama_gui.engine.rotary import Turns
 from llama_gui.engine.short_conv import ShortConv
@@ -83,6 +84,7 @@ class _Layer(ctypes.Structure):
         ("gates", _Number),
         ("delta", _Address),
         ("conv", _Address),
+        ("mamba", _Address),
     )
 
 
@@ -186,7 +188,7 @@ class NativeLayer:
     def __init__(
         self,
         kernels: NativeKernels,
-        attention: Attention | NativeDeltaNet | ShortConv,
+        attention: Attention | NativeDeltaNet | NativeMamba | ShortConv,
         linears: Sequence[Sequence[Operand]],
         norms: tuple[RMSNorm | None, RMSNorm | None],
         post_norms: tuple[RMSNorm, RMSNorm] | None = None,
@@ -223,12 +225,14 @@ class NativeLayer:
             **self._first_part(attention),
         )
 
-    def _first_part(self, attention: Attention | NativeDeltaNet | ShortConv) -> dict[str, Any]:
+    def _first_part(self, attention: Attention | NativeDeltaNet | NativeMamba | ShortConv) -> dict[str, Any]:
         """The fields of what is not the feed-forward part."""
         if isinstance(attention, Attention):
             return _heads(attention)
         if isinstance(attention, NativeDeltaNet):
             return {"delta": attention.address}
+        if isinstance(attention, NativeMamba):
+            return {"mamba": attention.address}
         taps, width = attention.taps.shape
         self._conv = _ShortConv(attention.taps.data_ptr(), width, taps, attention.number)
         return {"conv": ctypes.addressof(self._conv)}

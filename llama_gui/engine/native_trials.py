@@ -22,11 +22,14 @@ from llama_gui.engine.int4_levels import GROUP, quantise
 from llama_gui.engine.kv_cache import KEY_BLOCK, Slot, kept_width
 from llama_gui.engine.layer_states import SlotStates, StateShape, StateSpan, StateSpans
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
+from llama_gui.engine.mamba import Mamba, MambaWeights
+from llama_gui.engine.mamba_config import MambaConfig
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, NativeSpans
 from llama_gui.engine.native_delta import NativeDeltaNet
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
 from llama_gui.engine.native_layer import NativeExperts, NativeLayer, operands_of
 from llama_gui.engine.native_linear import NativeHalfLinear, NativeRouterLinear
+from llama_gui.engine.native_mamba import NativeMamba
 from llama_gui.engine.packed_weights import (
     BLOCK_KINDS,
     BLOCK_NUMBERS,
@@ -240,7 +243,7 @@ def passes_right(kernels: NativeKernels) -> bool:
     plain = all(_passes_right(kernels, gate) for gate in get_args(Gate))
     mixed = (_passes_right(kernels, "silu", experts=5, by_sigmoid=by_sigmoid) for by_sigmoid in (False, True))
     beside = _passes_right(kernels, "gelu", experts=5)
-    return plain and all(mixed) and beside and _sums_up_right(kernels) and _convolves_right(kernels)
+    return plain and all(mixed) and beside and _recur_right(kernels)
 
 
 def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0, *, by_sigmoid: bool = False) -> bool:
@@ -298,6 +301,10 @@ def _passes_right(kernels: NativeKernels, gate: Gate, experts: int = 0, *, by_si
     return torch.allclose(native(x, 0, turns, ours), want, rtol=error, atol=error)
 
 
+def _recur_right(kernels: NativeKernels) -> bool:
+    return _sums_up_right(kernels) and _convolves_right(kernels) and _mambas_right(kernels)
+
+
 def _sums_up_right(kernels: NativeKernels) -> bool:
     """A layer with a gated delta net."""
     config = DeltaConfig(frozenset({0}), 4, 2, 4, 16, 24, in_turn=True)
@@ -325,12 +332,33 @@ def _convolves_right(kernels: NativeKernels) -> bool:
     return _recurs_right(kernels, StateShape.of(config), config.width, 1, convs)
 
 
+def _mambas_right(kernels: NativeKernels) -> bool:
+    """A layer with state spaces."""
+    config = MambaConfig(frozenset({0}), 4, 4, 24, 2, 16, 1e-6, has_bias=True)
+
+    def mambas(numbers: _Numbers, linear: _LinearOf) -> tuple[Mamba, NativeMamba]:
+        heads, inner, mixed = config.heads, config.inner, config.mixed_width
+        weights = MambaWeights(
+            numbers(config.taps, mixed),
+            numbers(mixed),
+            -numbers(heads).exp(),
+            numbers(heads),
+            numbers(heads),
+            numbers(inner),
+        )
+        qkv, out = linear(config.made_width, 64), linear(64, inner)
+        mamba = qkv, NativeRouterLinear(numbers(heads, 64) / 8, kernels), out, config, weights, 0
+        return Mamba(*mamba), NativeMamba(*mamba, kernels)
+
+    return _recurs_right(kernels, StateShape.of(config), 64, 3, mambas)
+
+
 def _recurs_right(
     kernels: NativeKernels,
     shape: StateShape,
     hidden: int,
     cut: int,
-    make: Callable[[_Numbers, _LinearOf], tuple[Recurrent, NativeDeltaNet | ShortConv]],
+    make: Callable[[_Numbers, _LinearOf], tuple[Recurrent, NativeDeltaNet | NativeMamba | ShortConv]],
 ) -> bool:
     """A layer with what `make` makes, as its operations are to do it and as one call: two conversations, one `cut`."""
     generator = torch.Generator().manual_seed(0)

@@ -13,7 +13,7 @@ from llama_gui.engine.cache_precision import resolve_cache_dtype
 from llama_gui.engine.card_experts import on_card
 from llama_gui.engine.card_kernels import CardKernels
 from llama_gui.engine.checkpoint import WeightSource
-from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.config import NetworkConfig, Recurrence
 from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.device import Precision, give_memory_back
@@ -28,12 +28,16 @@ from llama_gui.engine.layer_inputs import LayerInput, LayerInputs
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
 from llama_gui.engine.linear import Linear, LinearFactory
 from llama_gui.engine.llama import Block, Llama
+from llama_gui.engine.mamba import Mamba, MambaWeights
+from llama_gui.engine.mamba_config import MambaConfig
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, serves
 from llama_gui.engine.native_delta import NativeDeltaNet
 from llama_gui.engine.native_delta import serves as serves_delta
 from llama_gui.engine.native_kernels import LANES, NativeKernels
 from llama_gui.engine.native_layer import NativeExperts, NativeInput, NativeLayer, operands_of
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear, NativeRouterLinear
+from llama_gui.engine.native_mamba import NativeMamba
+from llama_gui.engine.native_mamba import serves as serves_mamba
 from llama_gui.engine.packed_weights import CodedPanels, Panels
 from llama_gui.engine.quantised_linear import MOST_WIDTH, QuantisedLinear
 from llama_gui.engine.recurrent import Recurrent
@@ -205,23 +209,57 @@ class NetworkLoader:
             gates=config.delta is not None,
         )
 
-    def _recurrent(self, prefix: str, config: DeltaConfig | ConvConfig, layer: int) -> Recurrent:
-        if isinstance(config, ConvConfig):
-            return self._short_conv(prefix + "conv.", config, layer)
-        return self._delta_net(prefix, config, layer)
+    def _recurrent(self, prefix: str, config: Recurrence, layer: int) -> Recurrent:
+        match config:
+            case ConvConfig():
+                return self._short_conv(prefix + "conv.", config, layer)
+            case MambaConfig():
+                return self._mamba(prefix + "mamba.", config, layer)
+            case DeltaConfig():
+                return self._delta_net(prefix + "linear_attn.", config, layer)
+
+    def _mamba(self, prefix: str, config: MambaConfig, layer: int) -> Mamba:
+        weights = MambaWeights(
+            taps=self._taps(prefix + "conv1d.weight"),
+            bias=self._wide(prefix + "conv1d.bias") if config.has_bias else None,
+            slopes=self._slopes(prefix, is_gguf=config.is_gguf),
+            offsets=self._wide(prefix + "dt_bias"),
+            skips=self._wide(prefix + "D").flatten(),
+            norm=self._wide(prefix + "norm.weight").flatten(),
+        )
+        qkv, out = (self._fused(prefix, (name,), has_bias=False) for name in ("in_proj", "out_proj"))
+        rates = self._float_linear(self._last_rows(prefix + "in_proj.weight", config.heads))
+        parts = (qkv, rates, out, config, weights, config.number_of(layer))
+        if self._kernels is not None and serves_mamba(config):
+            return NativeMamba(*parts, self._kernels)
+        return Mamba(*parts)
+
+    def _last_rows(self, name: str, count: int) -> Tensor:
+        """The last rows of a matrix, float32."""
+        last = torch.empty(0)
+        for part in self._checkpoint.rows(name).parts:
+            some = part[-count:].float()
+            last = torch.cat((last, some))[-count:] if len(last) else some.clone()
+        return last.contiguous().to(self._device)
+
+    def _taps(self, name: str) -> Tensor:
+        """Of a convolution, the newest last: float32 ``[taps, channels]``."""
+        return self._wide(name).flatten(1).t().contiguous()
+
+    def _slopes(self, prefix: str, *, is_gguf: bool) -> Tensor:
+        """How fast heads forget."""
+        return self._wide(prefix + "slopes").flatten() if is_gguf else -self._wide(prefix + "A_log").exp()
 
     def _short_conv(self, prefix: str, config: ConvConfig, layer: int) -> ShortConv:
         qkv, out = (self._fused(prefix, (name,), has_bias=False) for name in ("in_proj", "out_proj"))
-        taps = self._wide(prefix + "conv.weight").flatten(1).t().contiguous()
-        return ShortConv(qkv, out, taps, config.number_of(layer))
+        return ShortConv(qkv, out, self._taps(prefix + "conv.weight"), config.number_of(layer))
 
     def _delta_net(self, prefix: str, config: DeltaConfig, layer: int) -> GatedDeltaNet:
-        prefix += "linear_attn."
         names = ("ba",) if config.groups_rates else ("b", "a")
         rates = torch.cat([self._wide(f"{prefix}in_proj_{name}.weight") for name in names])
         weights = DeltaWeights(
-            taps=self._wide(prefix + "conv1d.weight").flatten(1).t().contiguous(),
-            slopes=self._wide(prefix + "slopes") if config.is_gguf else -self._wide(prefix + "A_log").exp(),
+            taps=self._taps(prefix + "conv1d.weight"),
+            slopes=self._slopes(prefix, is_gguf=config.is_gguf),
             offsets=self._wide(prefix + "dt_bias"),
             norm=self._wide(prefix + "norm.weight"),
             eps=self._config.rms_norm_eps,
@@ -272,9 +310,9 @@ class NetworkLoader:
         """All of the layer in one call, where our own kernels can do that."""
         if self._kernels is None:
             return None
-        if not isinstance(attention, Attention | NativeDeltaNet | ShortConv):
+        if not isinstance(attention, Attention | NativeDeltaNet | NativeMamba | ShortConv):
             return None
-        if isinstance(attention, NativeDeltaNet) and attention.address is None:
+        if isinstance(attention, NativeDeltaNet | NativeMamba) and attention.address is None:
             return None
         experts = None
         if isinstance(mlp, Experts):
@@ -351,7 +389,7 @@ class NetworkLoader:
     def _shared_expert(self, prefix: str, names: ExpertNames) -> SharedExpert:
         gate_up, down = (
             self._joined([prefix + names.shared.format(part) for part in parts], None)
-            for parts in (GATE_UP, ("down_proj",))
+            for parts in (GATE_UP_FUSED if names.fuses_shared else GATE_UP, ("down_proj",))
         )
         gate = self._float_linear(self._wide(prefix + names.shared_gate).view(1, -1)) if names.shared_gate else None
         return SharedExpert(_mlp(gate_up, down, self._config.gate, self._card), gate)

@@ -50,6 +50,12 @@ _LFM2 = {
     "architectures": ["Lfm2ForCausalLM"], "block_auto_adjust_ff_dim": False, "max_position_embeddings": 128000,
     "full_attn_idxs": [2, 5, 8, 10, 12, 14],
 }  # fmt: skip
+_GRANITE4_H = {
+    "architectures": ["GraniteMoeHybridForCausalLM"], "max_position_embeddings": 131072, "rms_norm_eps": 1e-5,
+    "layer_types": ["attention" if layer % 10 == 5 else "mamba" for layer in range(40)], "mamba_n_heads": 48,
+    "mamba_d_head": 64, "mamba_d_state": 128, "tie_word_embeddings": True, "embedding_multiplier": 12.0,
+    "residual_multiplier": 0.22, "attention_multiplier": 0.0078125, "logits_scaling": 6.0,
+}  # fmt: skip
 _CONFIGS: dict[str, dict[str, Any]] = {
     "llama-3.2-1b": _shape(16, 2048, 8192, 32, 8, 128256, tie_word_embeddings=True, **_LLAMA3),
     "qwen2.5-0.5b": _shape(
@@ -63,6 +69,11 @@ _CONFIGS: dict[str, dict[str, Any]] = {
     "qwen3.5-0.8b": _shape(24, 1024, 3584, 8, 2, 248320, linear_num_value_heads=16, **_QWEN35),
     "qwen3.5-4b": _shape(32, 2560, 9216, 16, 4, 248320, linear_num_value_heads=32, **_QWEN35),
     "lfm2-1.2b": _shape(16, 2048, 8192, 32, 8, 65536, **_LFM2),
+    "granite-4.0-h-1b": _shape(
+        40, 1536, 4096, 12, 4, 100352, shared_intermediate_size=4096, num_local_experts=0, **_GRANITE4_H),
+    "granite-4.0-h-tiny": _shape(
+        40, 1536, 512, 12, 4, 100352, shared_intermediate_size=1024, num_local_experts=64, num_experts_per_tok=6,
+        **_GRANITE4_H),
     "granite-3.1-1b-a400m": _shape(
         24, 1024, 512, 16, 8, 49152, architectures=["GraniteMoeForCausalLM"], num_local_experts=32,
         num_experts_per_tok=8, tie_word_embeddings=True, rope_theta=1.5e6, max_position_embeddings=131072,

@@ -1,10 +1,11 @@
 """What a layer may have in the place of attention: something that keeps a state, and nothing of a single token."""
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 from torch import Tensor
 
-from llama_gui.engine.layer_states import Piece, StateSpans
+from llama_gui.engine.layer_states import Piece, StateSpan, StateSpans
 from llama_gui.engine.linear import Linear
 
 
@@ -31,3 +32,36 @@ class Recurrent(ABC):
     @abstractmethod
     def sum_up(self, piece: Piece) -> None:
         """Go on to the state behind rows that were kept, all of which turned out to be right."""
+
+
+class RatedRecurrent(Recurrent):
+    """One whose heads forget as fast as each token says: `rates`, which makes that, is float32."""
+
+    def __init__(self, qkv: Linear, rates: Linear, out: Linear, number: int) -> None:
+        super().__init__(qkv, out, number)
+        self.rates = rates
+
+    @property
+    def linears(self) -> list[Linear]:
+        """See `Recurrent`."""
+        return [self.qkv, self.rates, self.out]
+
+    def attend(self, x: Tensor, spans: StateSpans) -> Tensor:
+        """See `Recurrent`."""
+        mixed, rates = self.qkv(x), self.rates(x.float())
+        for span in spans.spans:
+            for row, piece in span.placed():
+                if piece.kept is not None:
+                    piece.kept.mixed[self.number] = mixed[row : row + piece.rows]
+                    piece.kept.rates[self.number] = rates[row : row + piece.rows]
+        return self.read(mixed, rates, spans)
+
+    def sum_up(self, piece: Piece) -> None:
+        """See `Recurrent`."""
+        assert piece.kept is not None
+        mixed, rates = (part[self.number] for part in piece.kept)
+        self.read(mixed, rates, StateSpans([StateSpan(0, [replace(piece, kept=None)])]))
+
+    @abstractmethod
+    def read(self, mixed: Tensor, rates: Tensor, spans: StateSpans) -> Tensor:
+        """Of what `qkv` and `rates` have made of some rows, which stays as it is: see `attend`."""

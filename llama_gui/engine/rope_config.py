@@ -46,6 +46,8 @@ class RopeConfig:
     share: float = 1.0
     query_scale: float = 0.0
     axes: tuple[int, ...] = ()
+    is_still: bool = False
+    """Nothing turns: layers know no positions (NoPE)."""
 
     @property
     def stretched_context(self) -> int:

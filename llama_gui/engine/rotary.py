@@ -1,6 +1,7 @@
 """Rotary position embedding (Su et al. 2021), and the ways to stretch it beyond the trained context."""
 
 import math
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 import torch
@@ -15,6 +16,8 @@ def inverse_frequencies(head_dim: int, rope: RopeConfig) -> Tensor:
     "dynamic" (NTK) changes the base only beyond the trained context, which we never exceed.
     """
     dim = rotary_dim(head_dim, rope)
+    if rope.is_still:
+        return torch.zeros(dim // 2)
     steps = torch.arange(0, dim, 2, dtype=torch.int64).float() / dim
     frequencies = 1.0 / (rope.theta**steps)
     if rope.divisors:
@@ -89,9 +92,7 @@ class Rotary:
     @classmethod
     def still(cls, head_dim: int, rope: RopeConfig, dtype: torch.dtype, device: torch.device) -> "Rotary":
         """One that leaves heads as they are, for layers that know no positions (NoPE), as wide as that of `rope`."""
-        rotary = cls(head_dim, rope, dtype, device)
-        rotary._frequencies, rotary._scale, rotary._query_scale = torch.zeros_like(rotary._frequencies), 1.0, 0.0
-        return rotary
+        return cls(head_dim, replace(rope, is_still=True, attention_factor=1.0, query_scale=0.0), dtype, device)
 
     def rows(self, positions: Tensor, last: int) -> Turns:
         """Those for int64 `positions` ``[rows]``, none above `last`."""

@@ -4,11 +4,12 @@ import math
 from collections.abc import Iterator
 
 from llama_gui.engine.checkpoint import Shape
-from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.config import NetworkConfig, Recurrence
 from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.expert_config import ExpertConfig, ExpertNames, bias_of
 from llama_gui.engine.gemma4_config import Gemma4Config
+from llama_gui.engine.mamba_config import MambaConfig
 from llama_gui.engine.weight_rows import GroupedRows, PairedRows
 
 TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
@@ -37,9 +38,7 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
         prefix = f"model.layers.{layer}."
         recurrent = config.recurrent_of(layer)
         if recurrent is not None:
-            is_conv = isinstance(recurrent, ConvConfig)
-            found = _conv_shapes(recurrent, hidden) if is_conv else _delta_shapes(recurrent, hidden)
-            shapes |= {f"{prefix}{name}": shape for name, shape in found}
+            shapes |= {f"{prefix}{name}": shape for name, shape in _recurrent_shapes(recurrent, hidden)}
         here = norms | _head_norms(config, layer)
         shapes |= {f"{prefix}{name}.weight": shape for name, shape in here.items()}
         experts = config.experts_of(layer)
@@ -70,8 +69,31 @@ def _attention(config: NetworkConfig, layer: int) -> dict[str, tuple[Shape, bool
     }
 
 
+def _recurrent_shapes(recurrent: Recurrence, hidden: int) -> Iterator[tuple[str, Shape]]:
+    """Of a layer with something in the place of attention, without its norms and MLP."""
+    match recurrent:
+        case ConvConfig():
+            return _conv_shapes(recurrent, hidden)
+        case MambaConfig():
+            return _mamba_shapes(recurrent, hidden)
+        case DeltaConfig():
+            return _delta_shapes(recurrent, hidden)
+
+
+def _mamba_shapes(mamba: MambaConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
+    is_gguf, inner, heads = mamba.is_gguf, mamba.inner, mamba.heads
+    for name in ("slopes" if is_gguf else "A_log", "D"):
+        yield f"mamba.{name}", (heads, 1) if is_gguf else (heads,)
+    yield "mamba.dt_bias", (heads,)
+    yield "mamba.norm.weight", (mamba.groups, inner // mamba.groups) if is_gguf else (inner,)
+    yield "mamba.conv1d.weight", (mamba.mixed_width, *(() if is_gguf else (1,)), mamba.taps)
+    if mamba.has_bias:
+        yield "mamba.conv1d.bias", (mamba.mixed_width,)
+    yield "mamba.in_proj.weight", (mamba.made_width, hidden)
+    yield "mamba.out_proj.weight", (hidden, inner)
+
+
 def _conv_shapes(conv: ConvConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
-    """Of a layer with a short convolution, without its norms and MLP."""
     between = () if conv.is_gguf else (1,)
     yield "conv.conv.weight", (conv.width, *between, conv.taps)
     yield "conv.in_proj.weight", (3 * conv.width, hidden)
@@ -79,7 +101,6 @@ def _conv_shapes(conv: ConvConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
 
 
 def _delta_shapes(delta: DeltaConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
-    """Of a layer with a gated delta net, without its norms and MLP."""
     made = {"in_proj_qkv": delta.mixed_width, "in_proj_z": delta.value_width}
     if delta.groups_inputs:
         made = {"in_proj_qkvz": delta.mixed_width + delta.value_width}
@@ -202,8 +223,8 @@ def _expert_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Sh
 
 def _shared_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
     names = experts.names
-    for part in GATE_UP:
-        yield names.shared.format(part), (experts.shared, hidden)
+    for part in GATE_UP_FUSED if names.fuses_shared else GATE_UP:
+        yield names.shared.format(part), (experts.shared * (1 + names.fuses_shared), hidden)
     yield names.shared.format("down_proj"), (hidden, experts.shared)
     if names.shared_gate:
         yield names.shared_gate, _row(hidden, names)

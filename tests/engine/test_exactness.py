@@ -39,6 +39,8 @@ SHAPES_AND_DTYPES = [
     *itertools.product(("qwen3.5",), ("float32", "bfloat16")),
     # Most layers keep the last tokens, and experts are chosen by sigmoids.
     *itertools.product(("lfm2-moe",), ("float32", "bfloat16")),
+    # Most layers have state spaces.
+    *itertools.product(("granite4-h",), ("float32", "bfloat16")),
 ]
 # They go ways that others go, too.
 MORE_SHAPES_AND_DTYPES = [
@@ -58,6 +60,8 @@ MORE_SHAPES_AND_DTYPES = [
     *itertools.product(("qwen3.5-moe",), ("float32", "bfloat16", "int8")),
     *itertools.product(("lfm2",), ("float32", "bfloat16", "int8", "int4")),
     *itertools.product(("lfm2-moe",), ("int8", "bfloat16/int8")),
+    *itertools.product(("granite4-h",), ("int8", "int4", "bfloat16/int8")),
+    *itertools.product(("granite4-h-moe",), ("float32", "bfloat16", "int8")),
     *((shape, "bfloat16/int8") for shape in ("mistral", "granite-moe", "qwen3", "phi4-mini")),
     *(("gemma3", "int8/int8"), ("tinyllama", "float32/int8")),
 ]

@@ -21,9 +21,9 @@ from tests.fakes.tiny_llama import Shape, write_tiny_llama
 PROMPT = torch.randint(0, 250, (700,), generator=torch.Generator().manual_seed(5)).tolist()
 
 
-@pytest.fixture(params=["qwen3.5", "lfm2"])
+@pytest.fixture(params=["qwen3.5", "lfm2", "granite4-h"])
 def shape(request: pytest.FixtureRequest) -> Shape:
-    """Gated delta nets, and short convolutions."""
+    """Gated delta nets, short convolutions, and state spaces."""
     return request.param
 
 

@@ -57,7 +57,7 @@ ARCHITECTURES = {
     "Lfm2MoeForCausalLM": "lfm2moe",
 }
 HYBRID = ("qwen35", "qwen35moe", "qwen3next")
-PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "minicpm", "arcee")
+PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "granitehybrid", "minicpm", "arcee")
 _SPREADS = {
     "Q2_K": 1.9 * 7.5,
     "Q3_K": 2.3 * 18.5,
@@ -96,7 +96,7 @@ def write_gguf(
     None leaves one out.
     """
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    arch = ARCHITECTURES[config["architectures"][0]]
+    arch = arch_of(config)
     metadata = network_fields(config, arch) | tokenizer_fields(folder, pre)
     metadata["general.file_type"] = int(gguf.LlamaFileType[f"{'ALL' if kind == 'F32' else 'MOSTLY'}_{_ftype(kind)}"])
     metadata = {key: value for key, value in (metadata | dict(fields or {})).items() if value is not None}
@@ -112,6 +112,13 @@ def write_gguf(
     weights = stored_tensors(folder, config, arch)
     tensors = {name: _stored(weight, kind_of(name), generator) for name, weight in weights.items()}
     return write_parts(path, arch, metadata, tensors, parts)
+
+
+def arch_of(config: Mapping[str, Any]) -> str:
+    """What GGUF calls the architecture of a config.json."""
+    if "mamba" in config.get("layer_types", ()):
+        return "granitehybrid"
+    return ARCHITECTURES[config["architectures"][0]]
 
 
 def write_parts(
@@ -252,7 +259,21 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values |= {"leading_dense_block_count": config["num_dense_layers"], "expert_gating_func": 2}
     if arch == "gpt-oss":
         values["expert_feed_forward_length"] = config["intermediate_size"]
-    if arch in ("granite", "granitemoe"):
+    if arch == "granitehybrid":
+        heads_of = {"attention": config["num_key_value_heads"], "mamba": 0}
+        width = config["mamba_expand"] * config["hidden_size"]
+        values |= {
+            "attention.head_count_kv": [heads_of[kind] for kind in config["layer_types"]],
+            "feed_forward_length": config["intermediate_size"],
+            "expert_shared_feed_forward_length": config["shared_intermediate_size"],
+            "rope.scaling.finetuned": config["position_embedding_type"] == "rope",
+            "ssm.conv_kernel": config["mamba_d_conv"],
+            "ssm.state_size": config["mamba_d_state"],
+            "ssm.group_count": config["mamba_n_groups"],
+            "ssm.inner_size": width,
+            "ssm.time_step_rank": config["mamba_n_heads"],
+        }
+    if arch in ("granite", "granitemoe", "granitehybrid"):
         values |= {
             "embedding_scale": config["embedding_multiplier"],
             "residual_scale": config["residual_multiplier"],
@@ -365,6 +386,8 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
             if arch == "qwen3next" and ".in_proj_qkvz." in name:
                 stored |= _apart_by_kind(name, weight, config)
                 continue
+            if ".mamba." in name:
+                name, weight = _of_mamba(name, weight, config)
             if arch in HYBRID:
                 name, weight = _of_qwen35(name, weight, config, in_turn=arch != "qwen3next")
             target = names.get_name(_full(name), try_suffixes=(".weight", ".bias"))
@@ -392,6 +415,17 @@ def _apart_by_kind(name: str, weight: torch.Tensor, config: Mapping[str, Any]) -
     *qkv, z = (part.flatten(0, 1) for part in weight.view(keys, sum(sizes), -1).split(sizes, 1))
     block = f"blk.{name.split('.')[2]}."
     return {f"{block}attn_qkv.weight": torch.cat(qkv), f"{block}attn_gate.weight": z.contiguous()}
+
+
+def _of_mamba(name: str, weight: torch.Tensor, config: Mapping[str, Any]) -> tuple[str, torch.Tensor]:
+    """Its converter keeps no logarithm, has numbers of heads in columns, and the norm in groups."""
+    if name.endswith("conv1d.weight"):
+        return name, weight.squeeze(1)
+    if name.endswith("norm.weight"):
+        return name, weight.view(config["mamba_n_groups"], -1)
+    if name.endswith((".A_log", ".D")):
+        return name, (-weight.exp() if name.endswith("A_log") else weight).view(-1, 1)
+    return name.replace("dt_bias", "dt_proj.bias"), weight
 
 
 def _of_qwen35(
@@ -424,14 +458,15 @@ def _stacked(weights: dict[str, torch.Tensor], arch: str) -> dict[str, torch.Ten
     """With the experts of a layer in one tensor, and Granite's gate apart from up, by names that the package knows."""
     whole: dict[str, torch.Tensor] = {}
     stacks: dict[str, dict[int, torch.Tensor]] = {}
+    shared = "mlp.shared_expert" if any("block_sparse_moe" in name for name in weights) else "mlp"
     for name, weight in weights.items():
         if match := _EXPERT.fullmatch(name):
             stacks.setdefault(f"{match[1]}.{match[3]}", {})[int(match[2])] = weight
         elif name.endswith(".shared_mlp.input_linear.weight"):
             for part, half in zip(("gate", "up"), weight.chunk(2), strict=True):
-                whole[name.replace("shared_mlp.input_linear", f"mlp.{part}_proj")] = half.contiguous()
+                whole[name.replace("shared_mlp.input_linear", f"{shared}.{part}_proj")] = half.contiguous()
         elif name.endswith(".shared_mlp.output_linear.weight"):
-            whole[name.replace("shared_mlp.output_linear", "mlp.down_proj")] = weight
+            whole[name.replace("shared_mlp.output_linear", f"{shared}.down_proj")] = weight
         elif name.endswith(".input_linear.weight"):
             before = name.removesuffix("block_sparse_moe.input_linear.weight")
             for part, half in zip(("gate", "up"), weight.chunk(2, 1), strict=True):
@@ -522,7 +557,7 @@ def random_blocks(shape: tuple[int, ...], kind: str, generator: np.random.Genera
 def write_twin(path: Path, folder: Path, twin: Path) -> Path:
     """A copy of `folder` whose weights are those of the file at `path`, read and dequantised by the package."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    arch = ARCHITECTURES[config["architectures"][0]]
+    arch = arch_of(config)
     heads, kv_heads = config["num_attention_heads"], config.get("num_key_value_heads", config["num_attention_heads"])
     names = _names(arch)
     ours = {names.get_name(_full(name), try_suffixes=(".weight", ".bias")): name for name in _weight_names(folder)}

@@ -37,7 +37,7 @@ Shape = Literal[
     "phi3", "phi4-mini", "gemma3", "mixtral", "qwen3-moe", "granite-moe", "gpt-oss", "ministral3", "granite4",
     "glm", "glm4", "hunyuan", "minicpm", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
     "qwen2-moe", "ernie-moe", "arcee", "magistral", "gemma4", "gemma4-31b", "gemma4-26b", "qwen3.5",
-    "qwen3.5-moe", "qwen3-next", "lfm2", "lfm2-moe",
+    "qwen3.5-moe", "qwen3-next", "lfm2", "lfm2-moe", "granite4-h", "granite4-h-moe",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
@@ -49,6 +49,7 @@ FAMILY_SHAPES: tuple[Shape, ...] = (
 """Relatives: the same numbers, but for what makes the family."""
 CPU_SHAPES: tuple[Shape, ...] = (
     "gemma4", "gemma4-31b", "gemma4-26b", "qwen3.5", "qwen3.5-moe", "qwen3-next", "lfm2", "lfm2-moe",
+    "granite4-h", "granite4-h-moe",
 )  # fmt: skip
 """Relatives that run on the CPU only."""
 STRANGE_SHAPES: tuple[Shape, ...] = ("minicpm",)
@@ -202,6 +203,24 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                  "tie_word_embeddings": True, "rope_theta": 1e7, "rope_scaling": None, "embedding_multiplier": 12.0,
                  "residual_multiplier": 0.246, "attention_multiplier": 0.015625, "logits_scaling": 4.0,
                  "pad_token_id": None},
+    # As Granite 4.0 H 350M and H Tiny: one layer attends, and knows no positions.
+    "granite4-h": {"architectures": ["GraniteMoeHybridForCausalLM"], "model_type": "granitemoehybrid",
+                   "num_hidden_layers": 4, "layer_types": ["mamba", "mamba", "attention", "mamba"],
+                   "num_local_experts": 0, "num_experts_per_tok": 0, "intermediate_size": 160,
+                   "shared_intermediate_size": 160, "position_embedding_type": "nope", "tie_word_embeddings": True,
+                   "rope_theta": 1e4, "rope_scaling": None, "embedding_multiplier": 12.0, "residual_multiplier": 0.246,
+                   "attention_multiplier": 0.03125, "logits_scaling": 4.0, "mamba_n_heads": 4, "mamba_d_head": 32,
+                   "mamba_n_groups": 1, "mamba_d_state": 16, "mamba_d_conv": 4, "mamba_expand": 2,
+                   "mamba_conv_bias": True, "mamba_proj_bias": False, "mamba_chunk_size": 16, "pad_token_id": None},
+    "granite4-h-moe": {"architectures": ["GraniteMoeHybridForCausalLM"], "model_type": "granitemoehybrid",
+                       "num_hidden_layers": 4, "layer_types": ["mamba", "attention", "mamba", "mamba"],
+                       "num_local_experts": 8, "num_experts_per_tok": 3, "intermediate_size": 48,
+                       "shared_intermediate_size": 96, "position_embedding_type": "nope", "tie_word_embeddings": True,
+                       "rope_theta": 1e4, "rope_scaling": None, "embedding_multiplier": 12.0,
+                       "residual_multiplier": 0.22, "attention_multiplier": 0.03125, "logits_scaling": 6.0,
+                       "mamba_n_heads": 8, "mamba_d_head": "auto", "mamba_n_groups": 2, "mamba_d_state": 24,
+                       "mamba_d_conv": 4, "mamba_expand": 2, "mamba_conv_bias": True, "mamba_proj_bias": False,
+                       "mamba_chunk_size": 16, "pad_token_id": None},
     # As OpenAI wrote it: every other layer has a window, from the first on.
     "gpt-oss": {"architectures": ["GptOssForCausalLM"], "model_type": "gpt_oss", "head_dim": 16,
                 "num_local_experts": 8, "num_experts_per_tok": 3, "intermediate_size": 96, "attention_bias": True,
@@ -324,6 +343,8 @@ def write_random_weights(folder: Path, *, seed: int = 0, shards: int = 1, zero_r
             weights[name] = 0.1 * noise if name.endswith("bias") else 1 - shift + 0.1 * noise
             if name.endswith("A_log"):
                 weights[name] -= 4  # it forgets little with each token
+            if name.endswith(".dt_bias") and "mamba" in name:
+                weights[name] -= 2  # as those of trained models, whose tokens count little
         else:
             weights[name] = noise / shape[-1] ** 0.5
     head = "model.embed_tokens.weight" if config.tie_word_embeddings else "lm_head.weight"

@@ -3,11 +3,11 @@
 
 /* `count` channels from `channel` on, as far as they are whole vectors: convolved over `rows`, the last of which is the token, and
  * activated. How many they were. */
-static TARGET_HERE ptrdiff_t NAMED(convolve)(const float *const *rows, const float *taps, ptrdiff_t tap_count, ptrdiff_t width,
-                                             ptrdiff_t channel, ptrdiff_t count, float *to) {
+static TARGET_HERE ptrdiff_t NAMED(convolve)(const float *const *rows, const float *taps, const float *bias, ptrdiff_t tap_count,
+                                             ptrdiff_t width, ptrdiff_t channel, ptrdiff_t count, float *to) {
     const ptrdiff_t whole = count / LANES * LANES;
     for (ptrdiff_t c = 0; c < whole; c += LANES) {
-        Vector sum = SET(0.0f);
+        Vector sum = bias ? LOAD(bias + channel + c) : SET(0.0f);
         for (ptrdiff_t j = 0; j < tap_count; j++)
             sum = FMADD(LOAD(rows[j] + channel + c), LOAD(taps + j * width + channel + c), sum);
         STORE(to + c, SILU(sum));

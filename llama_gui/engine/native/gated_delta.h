@@ -121,23 +121,24 @@ static void through_matrix(const DeltaNet *net, const float *from, float *to, pt
     through_matrix_256(net, from, to, column, count, tokens);
 }
 
-static void convolve(const DeltaNet *net, const float *const *rows, ptrdiff_t channel, ptrdiff_t count, float *to) {
-    const ptrdiff_t width = mixed_width(net), taps = net->tap_count;
-    const ptrdiff_t done = has_wide ? convolve_512(rows, net->taps, taps, width, channel, count, to) : 0;
-    convolve_256(rows, net->taps, taps, width, channel + done, count - done, to + done);
+/* `bias` of all channels, or NULL. */
+static void convolve(const float *const *rows, const float *taps, const float *bias, ptrdiff_t tap_count, ptrdiff_t width,
+                     ptrdiff_t channel, ptrdiff_t count, float *to) {
+    const ptrdiff_t done = has_wide ? convolve_512(rows, taps, bias, tap_count, width, channel, count, to) : 0;
+    convolve_256(rows, taps, bias, tap_count, width, channel + done, count - done, to + done);
 }
 
 static void take_tokens(const DeltaNet *net, const DeltaInputs *from, const float *rates, ptrdiff_t row, ptrdiff_t count,
                         ptrdiff_t head, DeltaTokens *to) {
     const ptrdiff_t dim = net->key_dim, all = net->key_heads * dim;
-    const ptrdiff_t key = key_of(net, head) * dim;
+    const ptrdiff_t key = key_of(net, head) * dim, width = mixed_width(net);
     const float scale = 1 / _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss((float)dim)));
     for (ptrdiff_t t = 0; t < count; t++) {
         const float *rows[DELTA_MOST_TAPS];
         for (ptrdiff_t j = 0; j < net->tap_count; j++) rows[j] = input_row(net, from, row + t - net->tap_count + 1 + j);
-        convolve(net, rows, key, dim, to->queries[t]);
-        convolve(net, rows, all + key, dim, to->keys[t]);
-        convolve(net, rows, 2 * all + head * net->value_dim, net->value_dim, to->values[t]);
+        convolve(rows, net->taps, NULL, net->tap_count, width, key, dim, to->queries[t]);
+        convolve(rows, net->taps, NULL, net->tap_count, width, all + key, dim, to->keys[t]);
+        convolve(rows, net->taps, NULL, net->tap_count, width, 2 * all + head * net->value_dim, net->value_dim, to->values[t]);
         normalise_length(to->queries[t], dim, scale);
         normalise_length(to->keys[t], dim, 1);
         to->matches[t] = dot(to->queries[t], to->keys[t], dim);
@@ -191,11 +192,16 @@ static void through_head(const DeltaNet *net, const float *mixed, const float *r
     _mm_sfence();
 }
 
+/* How many numbers a row has, and its rates are; and the layer's number. */
+typedef struct {
+    ptrdiff_t number, stride, rates;
+} KeptShape;
+
 /* Keeps the rows of some pieces, and their rates. */
-static void keep_rows(const DeltaNet *net, const float *mixed, const float *rates, const DeltaPiece *pieces, ptrdiff_t count) {
-    const ptrdiff_t stride = mixed_width(net) + net->value_heads * net->value_dim, wide = 2 * net->value_heads;
+static void keep_rows(const KeptShape *shape, const float *mixed, const float *rates, const DeltaPiece *pieces, ptrdiff_t count) {
+    const ptrdiff_t stride = shape->stride, wide = shape->rates;
     for (const DeltaPiece *piece = pieces; piece < pieces + count; piece++) {
-        const ptrdiff_t before = net->number * piece->rows;
+        const ptrdiff_t before = shape->number * piece->rows;
         if (piece->kept_mixed == NULL) continue;
         memcpy(piece->kept_mixed + before * stride, mixed + piece->row * stride, piece->rows * stride * sizeof *mixed);
         memcpy(piece->kept_rates + before * wide, rates + piece->row * wide, piece->rows * wide * sizeof *rates);

@@ -61,6 +61,7 @@ EXPORT const char *llama_gui_sources(void) { return SOURCES; }
 #include "whole_attention.h"
 #include "attention_calls.h"
 #include "gated_delta.h"
+#include "mamba.h"
 #include "short_conv.h"
 #include "layer.h"
 #include "experts.h"

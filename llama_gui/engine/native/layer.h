@@ -60,7 +60,13 @@ typedef struct {
     int64_t gates; /* qkv makes gates, too, behind the queries of each head */
     const DeltaNet *delta; /* in the place of attention; or NULL */
     const ShortConv *conv; /* the same */
+    const Mamba *mamba;    /* the same */
 } Layer;
+
+/* How many rates go with a row of what is in the place of attention. */
+static ptrdiff_t rates_of(const Layer *layer) {
+    return layer->delta ? 2 * layer->delta->value_heads : layer->mamba ? layer->mamba->heads : 0;
+}
 
 /* Rows as the products need them: with a scale for each row, with one for each block of it, and arranged (`arrange_row`). */
 typedef struct {
@@ -93,7 +99,7 @@ typedef struct {
     Prepared prepared;
     float *y, *inner;    /* results of the products, and of attention or the gate */
     float *own;          /* a row for each thread */
-    float *normed, *rates; /* what a gated delta net gets */
+    float *normed, *rates; /* what a gated delta net or a state space gets */
     float *mixed, *beside; /* what experts make, and the MLP beside them, where both are normed */
     __m256 *sums;        /* for each thread, see half_products.h */
     ptrdiff_t own_width;
@@ -169,9 +175,9 @@ static Space space_for(const Layer *layer, ptrdiff_t rows, Stock *from, Stock *f
         space.sums = take(from, omp_get_max_threads() * half_sums(rows) * sizeof(__m256));
     }
     if (has_codes) space.prepared.for_codes = take(from, rows * coded_row_bytes(width));
-    if (layer->delta) {
+    if (rates_of(layer)) {
         space.normed = take(from, rows * layer->qkv.width * sizeof(float));
-        space.rates = take(from, rows * 2 * layer->delta->value_heads * sizeof(float));
+        space.rates = take(from, rows * rates_of(layer) * sizeof(float));
     }
     space.y = take(for_products, rows * made * sizeof(float));
     space.inner = take(from, rows * behind * sizeof(float));
@@ -489,17 +495,28 @@ static void attend_in_layer(const Pass *pass, const Rows *all, const Space *spac
     if (layer->gates) gate_heads(layer, all->rows, space);
 }
 
-/* The same of a gated delta net, which gets normed rows, too. */
-static void delta_in_layer(const Layer *layer, const Rows *all, const Space *space) {
-    const DeltaNet *const net = layer->delta;
-    const ptrdiff_t hidden = layer->qkv.width, rates = 2 * net->value_heads;
+/* How fast each head forgets, and what else is made of normed rows in float32: `weight` [rates][hidden]. */
+static void make_rates(const Layer *layer, const Rows *all, const float *weight, const Space *space) {
+    const ptrdiff_t hidden = layer->qkv.width, rates = rates_of(layer);
 #pragma omp for
     for (ptrdiff_t r = 0; r < all->rows; r++)
         norm_row(all->x + r * hidden, layer->attention_norm, hidden, layer->eps, space->normed + r * hidden);
-    dots_in_team(space->normed, all->rows, hidden, net->rates, rates, rates, space->rates);
+    dots_in_team(space->normed, all->rows, hidden, weight, rates, rates, space->rates);
+}
+
+/* The same of a gated delta net. */
+static void delta_in_layer(const Layer *layer, const Rows *all, const Space *space) {
+    const DeltaNet *const net = layer->delta;
+    const KeptShape shape = {net->number, layer->qkv.channels, rates_of(layer)};
+    make_rates(layer, all, net->rates, space);
     if (omp_get_thread_num() == 0)
-        keep_rows(net, space->y, space->rates, all->states.pieces, all->states.begins[all->states.conversations]);
+        keep_rows(&shape, space->y, space->rates, all->states.pieces, all->states.begins[all->states.conversations]);
     delta_in_team(net, space->y, space->rates, &all->states, space->inner);
+}
+
+static void mamba_in_layer(const Layer *layer, const Rows *all, const Space *space) {
+    make_rates(layer, all, layer->mamba->rates, space);
+    mamba_in_team(layer->mamba, space->y, space->rates, all->rows, &all->states, space->inner);
 }
 
 /* For all threads of a team. Only rows that attend come out, at the front of x. */
@@ -509,6 +526,7 @@ static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, 
     enter(&layer->qkv, all->x, layer->attention_norm, layer->eps, all->rows, space);
     multiply_prepared(&layer->qkv, space, all->rows, space->y, 0);
     if (layer->delta) delta_in_layer(layer, all, space);
+    else if (layer->mamba) mamba_in_layer(layer, all, space);
     else if (layer->conv) convolve_in_team(layer->conv, space->y, &all->states, space->inner);
     else attend_in_layer(pass, all, space, failed);
     const ptrdiff_t rows = attending(spans, all->count);

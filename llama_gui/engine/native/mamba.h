@@ -1,0 +1,184 @@
+/* State spaces of Mamba-2, see `mamba.py`: a head holds a matrix [state_dim][head_dim], which each token lets fade, adds to and
+ * reads. Tokens go through it one after the other, and a column's sums go through one chain, so that the bits do not depend on
+ * which tokens come in one call. */
+
+enum { MAMBA_TOKENS = 16, MAMBA_ROWS = 8, MAMBA_COLUMNS = 4 /* vectors */, MAMBA_MOST_DIM = 256, MAMBA_CHANNELS = 256 };
+
+/* See `MambaConfig` and `MambaWeights`. `rates` [heads][hidden] makes those; with NULL they are given. `number`: the layer's
+ * among those that have such a thing. */
+typedef struct {
+    const float *taps, *bias, *slopes, *offsets, *skips, *norm, *rates; /* `bias` may be NULL */
+    double eps;
+    int64_t heads, head_dim, groups, state_dim, tap_count, number;
+} Mamba;
+
+/* Some tokens of a head: what they write with, what they read with, what they write, and what they read. */
+typedef struct __attribute__((aligned(ALIGNMENT))) {
+    const float *keys[MAMBA_TOKENS], *queries[MAMBA_TOKENS];
+    float values[MAMBA_TOKENS][MAMBA_MOST_DIM], read[MAMBA_TOKENS][MAMBA_MOST_DIM];
+    float fades[MAMBA_TOKENS];
+} MambaTokens;
+
+INLINE ptrdiff_t mamba_inner(const Mamba *mamba) { return mamba->heads * mamba->head_dim; }
+
+/* What is convolved of a row: values, keys and queries, behind the gates. */
+INLINE ptrdiff_t mamba_mixed(const Mamba *mamba) { return mamba_inner(mamba) + 2 * mamba->groups * mamba->state_dim; }
+
+/* All that is made of a row. The rates at its end are not used, as they may be rounded. */
+INLINE ptrdiff_t mamba_stride(const Mamba *mamba) { return mamba_inner(mamba) + mamba_mixed(mamba) + mamba->heads; }
+
+#define NAMED(name) name##_256
+#define INLINE_HERE INLINE
+#define TARGET_HERE
+#define Vector __m256
+#define LANES 8
+#define LOAD _mm256_loadu_ps
+#define STORE _mm256_storeu_ps
+#define STREAM _mm256_stream_ps
+#define SET _mm256_set1_ps
+#define MUL _mm256_mul_ps
+#define FMADD _mm256_fmadd_ps
+#include "mamba_vectors.h"
+
+#define NAMED(name) name##_512
+#define INLINE_HERE INLINE_512
+#define TARGET_HERE IN_512
+#define Vector __m512
+#define LANES 16
+#define LOAD _mm512_loadu_ps
+#define STORE _mm512_storeu_ps
+#define STREAM _mm512_stream_ps
+#define SET _mm512_set1_ps
+#define MUL _mm512_mul_ps
+#define FMADD _mm512_fmadd_ps
+#include "mamba_vectors.h"
+
+static void through_state(const Mamba *mamba, const float *from, float *to, ptrdiff_t count, MambaTokens *tokens) {
+    const ptrdiff_t column = has_wide ? through_state_512(mamba, from, to, 0, count, tokens) : 0;
+    through_state_256(mamba, from, to, column, count, tokens);
+}
+
+/* --- the convolution, in place */
+
+/* Some channels of a conversation, whose rows begin at `start`; `before`: of the rows before those. */
+typedef struct {
+    const Mamba *mamba;
+    float *rows;
+    const float *before;
+    ptrdiff_t start, channel, count;
+} MambaChannels;
+
+/* The first channel of all that are convolved. */
+INLINE const float *mamba_row(const MambaChannels *of, ptrdiff_t row) {
+    if (row >= of->start) return of->rows + row * mamba_stride(of->mamba) + mamba_inner(of->mamba);
+    return of->before + (row - of->start + of->mamba->tap_count - 1) * mamba_mixed(of->mamba);
+}
+
+/* The inputs that the tokens behind a piece are convolved with. */
+static void keep_mamba_inputs(const MambaChannels *of, const DeltaPiece *piece) {
+    const Mamba *const mamba = of->mamba;
+    const ptrdiff_t taps = mamba->tap_count - 1, end = piece->row + piece->rows;
+    for (ptrdiff_t j = 0; j < taps; j++)
+        memcpy(piece->to_inputs + (mamba->number * taps + j) * mamba_mixed(mamba) + of->channel,
+               mamba_row(of, end - taps + j) + of->channel, of->count * sizeof(float));
+}
+
+/* The last row first: what the others need is still there. */
+static void convolve_channels(const MambaChannels *of, ptrdiff_t end) {
+    const Mamba *const mamba = of->mamba;
+    const ptrdiff_t taps = mamba->tap_count;
+    for (ptrdiff_t r = end - 1; r >= of->start; r--) {
+        const float *rows[DELTA_MOST_TAPS];
+        for (ptrdiff_t j = 0; j < taps; j++) rows[j] = mamba_row(of, r - taps + 1 + j);
+        float *const to = of->rows + r * mamba_stride(mamba) + mamba_inner(mamba) + of->channel;
+        convolve(rows, mamba->taps, mamba->bias, taps, mamba_mixed(mamba), of->channel, of->count, to);
+    }
+}
+
+static void convolve_mamba_in_team(const Mamba *mamba, float *rows, const DeltaSpans *spans) {
+    const ptrdiff_t parts = (mamba_mixed(mamba) + MAMBA_CHANNELS - 1) / MAMBA_CHANNELS;
+#pragma omp for
+    for (ptrdiff_t n = 0; n < spans->conversations * parts; n++) {
+        const DeltaPiece *const first = spans->pieces + spans->begins[n / parts];
+        const DeltaPiece *const last = spans->pieces + spans->begins[n / parts + 1] - 1;
+        const ptrdiff_t channel = n % parts * MAMBA_CHANNELS, left = mamba_mixed(mamba) - channel;
+        const float *const before = first->from_inputs + mamba->number * (mamba->tap_count - 1) * mamba_mixed(mamba);
+        const MambaChannels of = {mamba, rows, before, first->row, channel, left < MAMBA_CHANNELS ? left : MAMBA_CHANNELS};
+        for (const DeltaPiece *piece = first; piece <= last; piece++) keep_mamba_inputs(&of, piece);
+        convolve_channels(&of, last->row + last->rows);
+    }
+}
+
+/* --- the heads */
+
+/* `rows` are convolved. */
+static void take_mamba_tokens(const Mamba *mamba, const float *rows, const float *rates, ptrdiff_t row, ptrdiff_t count,
+                              ptrdiff_t head, MambaTokens *to) {
+    const ptrdiff_t inner = mamba_inner(mamba), dim = mamba->head_dim;
+    const ptrdiff_t key = inner + head / (mamba->heads / mamba->groups) * mamba->state_dim;
+    for (ptrdiff_t t = 0; t < count; t++) {
+        const float *const mixed = rows + (row + t) * mamba_stride(mamba) + inner;
+        const float rate = softplus(rates[(row + t) * mamba->heads + head] + mamba->offsets[head]);
+        to->fades[t] = power(mamba->slopes[head] * rate);
+        to->keys[t] = mixed + key;
+        to->queries[t] = mixed + key + mamba->groups * mamba->state_dim;
+        for (ptrdiff_t c = 0; c < dim; c += 8)
+            _mm256_store_ps(to->values[t] + c, _mm256_mul_ps(_mm256_set1_ps(rate), _mm256_loadu_ps(mixed + head * dim + c)));
+    }
+}
+
+/* What is read, and some of what was written, times the SiLU of its gate. */
+static void put_mamba_read(const Mamba *mamba, const float *row, ptrdiff_t head, const float *read, float *to) {
+    const __m256 skip = _mm256_set1_ps(mamba->skips[head]);
+    const float *const values = row + mamba_inner(mamba);
+    for (ptrdiff_t c = 0; c < mamba->head_dim; c += 8) {
+        const __m256 sum = _mm256_fmadd_ps(skip, _mm256_loadu_ps(values + c), _mm256_load_ps(read + c));
+        _mm256_storeu_ps(to + c, _mm256_mul_ps(sum, silu(_mm256_loadu_ps(row + c))));
+    }
+}
+
+/* A head of one conversation, whose `pieces` follow each other. */
+static void through_mamba_head(const Mamba *mamba, const float *rows, const float *rates, const DeltaPiece *pieces, ptrdiff_t count,
+                               ptrdiff_t head, float *y) {
+    const ptrdiff_t dim = mamba->head_dim, inner = mamba_inner(mamba), stride = mamba_stride(mamba);
+    const ptrdiff_t matrix = (mamba->number * mamba->heads + head) * mamba->state_dim * dim;
+    MambaTokens tokens;
+    for (const DeltaPiece *piece = pieces; piece < pieces + count; piece++) {
+        const float *source = piece->from_memory + matrix;
+        for (ptrdiff_t done = 0; done < piece->rows; done += MAMBA_TOKENS, source = piece->to_memory + matrix) {
+            const ptrdiff_t row = piece->row + done, left = piece->rows - done;
+            const ptrdiff_t some = left < MAMBA_TOKENS ? left : MAMBA_TOKENS;
+            take_mamba_tokens(mamba, rows, rates, row, some, head, &tokens);
+            through_state(mamba, source, piece->to_memory + matrix, some, &tokens);
+            for (ptrdiff_t t = 0; t < some; t++)
+                put_mamba_read(mamba, rows + (row + t) * stride + head * dim, head, tokens.read[t],
+                               y + (row + t) * inner + head * dim);
+        }
+    }
+    _mm_sfence();
+}
+
+/* For all threads of a team: from rows [count][`mamba_stride`], which are overwritten, and their rates, to y [count][inner]. */
+static void mamba_in_team(const Mamba *mamba, float *rows, const float *rates, ptrdiff_t count, const DeltaSpans *spans, float *y) {
+    const ptrdiff_t inner = mamba_inner(mamba), group = inner / mamba->groups;
+    const KeptShape shape = {mamba->number, mamba_stride(mamba), mamba->heads};
+    if (omp_get_thread_num() == 0) keep_rows(&shape, rows, rates, spans->pieces, spans->begins[spans->conversations]);
+#pragma omp barrier
+    convolve_mamba_in_team(mamba, rows, spans);
+#pragma omp for schedule(dynamic)
+    for (ptrdiff_t n = 0; n < spans->conversations * mamba->heads; n++) {
+        const int64_t *const begin = spans->begins + n / mamba->heads;
+        through_mamba_head(mamba, rows, rates, spans->pieces + *begin, begin[1] - *begin, n % mamba->heads, y);
+    }
+#pragma omp for
+    for (ptrdiff_t n = 0; n < count * mamba->groups; n++)
+        norm_row(y + n * group, mamba->norm + n % mamba->groups * group, group, mamba->eps, y + n * group);
+}
+
+EXPORT int llama_gui_mamba(const Mamba *mamba, float *rows, const float *rates, ptrdiff_t count, const DeltaPiece *pieces,
+                           const int64_t *begins, ptrdiff_t conversations, float *y) {
+    const DeltaSpans spans = {pieces, begins, conversations};
+#pragma omp parallel if (count * mamba_inner(mamba) * mamba->state_dim > WORTH_SHARING)
+    mamba_in_team(mamba, rows, rates, count, &spans, y);
+    return 0;
+}
