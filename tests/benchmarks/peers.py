@@ -64,7 +64,7 @@ def transformers(options: argparse.Namespace) -> tuple[Decode, Prefill]:
     content = preset_config(options.preset)
     kinds = {
         "LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2", "Qwen3_5ForCausalLM": "qwen3_5_text",
-        "Lfm2ForCausalLM": "lfm2",
+        "Lfm2ForCausalLM": "lfm2", "GraniteMoeHybridForCausalLM": "granitemoehybrid",
     }  # fmt: skip
     kind = kinds[content["architectures"][0]]
     theirs = AutoConfig.for_model(kind, **content)
@@ -79,7 +79,8 @@ def transformers(options: argparse.Namespace) -> tuple[Decode, Prefill]:
     for name, parameter in model.named_parameters():
         parameter.data = source.weight(with_parts(name, parts), dtype, device)
     rotary = model.model.rotary_emb
-    model.model.rotary_emb = type(rotary)(theirs).to(device)  # its buffers were on the meta device
+    if rotary is not None:
+        model.model.rotary_emb = type(rotary)(theirs).to(device)  # its buffers were on the meta device
 
     def settled(ids: torch.Tensor) -> torch.Tensor:
         """When they are there: a card works on while Python goes on."""

@@ -35,6 +35,7 @@ from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.device import physical_cores, resolve_precision
 from llama_gui.engine.gguf_names import stored_name
 from llama_gui.engine.huge_pages import HugePages
+from llama_gui.engine.mamba_config import MambaConfig
 from llama_gui.engine.presets import PRESETS, RandomModel, RandomWeights, preset_config
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.weight_shapes import weight_shapes
@@ -44,8 +45,11 @@ ROOT = Path(__file__).parents[2]
 THEIR_KINDS = {"bfloat16": "BF16", "int8": "Q8_0", "int4": "Q4_K_M"}
 _ARCHITECTURES = {
     "Qwen2ForCausalLM": "qwen2", "Qwen3MoeForCausalLM": "qwen3moe", "GraniteMoeForCausalLM": "granitemoe",
-    "Qwen3_5ForCausalLM": "qwen35", "Lfm2ForCausalLM": "lfm2",
+    "Qwen3_5ForCausalLM": "qwen35", "Lfm2ForCausalLM": "lfm2", "GraniteMoeHybridForCausalLM": "granitehybrid",
 }  # fmt: skip
+
+
+_FLOAT32 = ("ffn_gate_inp", "conv1d", "shortconv.conv", "ssm_a", "ssm_d", "ssm_norm")
 
 
 class Worker:
@@ -98,10 +102,8 @@ def write_gguf(preset: str, target: Path) -> None:
     writer.add_block_count(config.num_hidden_layers)
     writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
-    kv_heads, layers = config.num_key_value_heads, range(config.num_hidden_layers)
-    writer.add_head_count_kv(
-        kv_heads if config.conv is None else [0 if n in config.conv.layers else kv_heads for n in layers]
-    )
+    kv_heads, layers, without = config.num_key_value_heads, range(config.num_hidden_layers), config.conv or config.mamba
+    writer.add_head_count_kv(kv_heads if without is None else [0 if n in without.layers else kv_heads for n in layers])
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_rope_freq_base(config.rope.theta)
     writer.add_rope_dimension_count(config.rotary_dim)
@@ -115,7 +117,9 @@ def write_gguf(preset: str, target: Path) -> None:
         _add_delta(writer, config.delta)
     if config.conv is not None:
         writer.add_shortconv_l_cache(config.conv.taps)
-    if arch == "granitemoe":  # what they are does not change the speed
+    if config.mamba is not None:
+        _add_mamba(writer, config.mamba)
+    if arch in ("granitemoe", "granitehybrid"):  # what they are does not change the speed
         writer.add_embedding_scale(1.0)
         writer.add_residual_scale(1.0)
         writer.add_attention_scale(config.head_dim**-0.5)
@@ -124,7 +128,7 @@ def write_gguf(preset: str, target: Path) -> None:
     writer.add_tokenizer_model("none")
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_BF16)
     for name, tensor in _their_tensors(config, model.weights()):
-        if tensor.dim() == 1 or any(part in name for part in ("ffn_gate_inp", "conv1d", "shortconv.conv")):
+        if tensor.dim() == 1 or any(part in name for part in _FLOAT32):
             writer.add_tensor(name, tensor.float().numpy())
         else:
             raw = tensor.view(torch.uint8).numpy()
@@ -146,6 +150,15 @@ def _add_delta(writer: Any, delta: DeltaConfig) -> None:
     writer.add_rope_dimension_sections([11, 11, 10, 0])
 
 
+def _add_mamba(writer: Any, mamba: MambaConfig) -> None:
+    writer.add_ssm_conv_kernel(mamba.taps)
+    writer.add_ssm_state_size(mamba.state_dim)
+    writer.add_ssm_group_count(mamba.groups)
+    writer.add_ssm_time_step_rank(mamba.heads)
+    writer.add_ssm_inner_size(mamba.inner)
+    writer.add_rope_scaling_finetuned(False)
+
+
 def _their_tensors(config: NetworkConfig, weights: RandomWeights) -> Iterator[tuple[str, Tensor]]:
     """Under their names, in bfloat16; of mixtures one for all experts of a layer."""
     experts, cpu = config.experts, torch.device("cpu")
@@ -153,6 +166,13 @@ def _their_tensors(config: NetworkConfig, weights: RandomWeights) -> Iterator[tu
     for name in sorted(name for name in weights.names if not any(part in name for part in mixed)):
         stored = stored_name(name) if config.recurrent is None else _hybrid_name(name, config)
         weight = weights.weight(name, torch.bfloat16, cpu)
+        if name.endswith(".mlp.gate_up_proj.weight"):
+            for part, half in zip(("gate", "up"), weight.chunk(2), strict=True):
+                yield stored.replace("ffn_up", f"ffn_{part}"), half.contiguous()
+            continue
+        if ".mamba." in name and name.endswith((".A_log", ".D", "norm.weight")):
+            columns = config.mamba.groups if config.mamba is not None and "norm" in name else weight.numel()
+            weight = weight.view(columns, -1)
         yield stored, weight.flatten(1) if weight.dim() > 1 else weight
     for layer in range(config.num_hidden_layers if experts is not None else 0):
         assert experts is not None
@@ -174,6 +194,8 @@ def _hybrid_name(name: str, config: NetworkConfig) -> str:
     """Of networks with recurrent layers. That A_log is stored as something else does not change the speed."""
     if config.conv is not None:
         return stored_name(name).replace("output_norm", "token_embd_norm")
+    if config.mamba is not None:
+        return stored_name(name.replace("mamba.A_log", "mamba.slopes"))
     return stored_name(name.replace("A_log", "slopes")).replace("ffn_norm", "post_attention_norm")
 
 

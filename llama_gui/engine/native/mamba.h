@@ -1,8 +1,8 @@
 /* State spaces of Mamba-2, see `mamba.py`: a head holds a matrix [state_dim][head_dim], which each token lets fade, adds to and
- * reads. Tokens go through it one after the other, and a column's sums go through one chain, so that the bits do not depend on
+ * reads. Tokens go through it one after the other, and a column's sums go through two chains, so that the bits do not depend on
  * which tokens come in one call. */
 
-enum { MAMBA_TOKENS = 16, MAMBA_ROWS = 8, MAMBA_COLUMNS = 4 /* vectors */, MAMBA_MOST_DIM = 256, MAMBA_CHANNELS = 256 };
+enum { MAMBA_TOKENS = 16, MAMBA_COLUMNS = 4 /* vectors */, MAMBA_MOST_DIM = 256, MAMBA_CHANNELS = 256 };
 
 /* See `MambaConfig` and `MambaWeights`. `rates` [heads][hidden] makes those; with NULL they are given. `number`: the layer's
  * among those that have such a thing. */
@@ -12,10 +12,10 @@ typedef struct {
     int64_t heads, head_dim, groups, state_dim, tap_count, number;
 } Mamba;
 
-/* Some tokens of a head: what they write with, what they read with, what they write, and what they read. */
+/* Some tokens of a head: what they write with, what they read with, what they write, and what they read, in two parts. */
 typedef struct __attribute__((aligned(ALIGNMENT))) {
     const float *keys[MAMBA_TOKENS], *queries[MAMBA_TOKENS];
-    float values[MAMBA_TOKENS][MAMBA_MOST_DIM], read[MAMBA_TOKENS][MAMBA_MOST_DIM];
+    float values[MAMBA_TOKENS][MAMBA_MOST_DIM], read[2][MAMBA_TOKENS][MAMBA_MOST_DIM];
     float fades[MAMBA_TOKENS];
 } MambaTokens;
 
@@ -37,7 +37,10 @@ INLINE ptrdiff_t mamba_stride(const Mamba *mamba) { return mamba_inner(mamba) + 
 #define STREAM _mm256_stream_ps
 #define SET _mm256_set1_ps
 #define MUL _mm256_mul_ps
+#define ADD _mm256_add_ps
 #define FMADD _mm256_fmadd_ps
+#define SILU silu
+#define ROWS 4 /* as many as there are registers for */
 #include "mamba_vectors.h"
 
 #define NAMED(name) name##_512
@@ -50,7 +53,10 @@ INLINE ptrdiff_t mamba_stride(const Mamba *mamba) { return mamba_inner(mamba) + 
 #define STREAM _mm512_stream_ps
 #define SET _mm512_set1_ps
 #define MUL _mm512_mul_ps
+#define ADD _mm512_add_ps
 #define FMADD _mm512_fmadd_ps
+#define SILU wide_silu
+#define ROWS 8
 #include "mamba_vectors.h"
 
 static void through_state(const Mamba *mamba, const float *from, float *to, ptrdiff_t count, MambaTokens *tokens) {
@@ -127,14 +133,12 @@ static void take_mamba_tokens(const Mamba *mamba, const float *rows, const float
     }
 }
 
-/* What is read, and some of what was written, times the SiLU of its gate. */
-static void put_mamba_read(const Mamba *mamba, const float *row, ptrdiff_t head, const float *read, float *to) {
-    const __m256 skip = _mm256_set1_ps(mamba->skips[head]);
-    const float *const values = row + mamba_inner(mamba);
-    for (ptrdiff_t c = 0; c < mamba->head_dim; c += 8) {
-        const __m256 sum = _mm256_fmadd_ps(skip, _mm256_loadu_ps(values + c), _mm256_load_ps(read + c));
-        _mm256_storeu_ps(to + c, _mm256_mul_ps(sum, silu(_mm256_loadu_ps(row + c))));
-    }
+static void put_mamba_read(const Mamba *mamba, const float *row, ptrdiff_t head, const MambaTokens *tokens, ptrdiff_t t, float *to) {
+    const ptrdiff_t dim = mamba->head_dim;
+    const float *const values = row + mamba_inner(mamba), *const even = tokens->read[0][t], *const odd = tokens->read[1][t];
+    const float skip = mamba->skips[head];
+    const ptrdiff_t done = has_wide ? gate_read_512(row, values, skip, even, odd, dim, to) : 0;
+    gate_read_256(row + done, values + done, skip, even + done, odd + done, dim - done, to + done);
 }
 
 /* A head of one conversation, whose `pieces` follow each other. */
@@ -151,7 +155,7 @@ static void through_mamba_head(const Mamba *mamba, const float *rows, const floa
             take_mamba_tokens(mamba, rows, rates, row, some, head, &tokens);
             through_state(mamba, source, piece->to_memory + matrix, some, &tokens);
             for (ptrdiff_t t = 0; t < some; t++)
-                put_mamba_read(mamba, rows + (row + t) * stride + head * dim, head, tokens.read[t],
+                put_mamba_read(mamba, rows + (row + t) * stride + head * dim, head, &tokens, t,
                                y + (row + t) * inner + head * dim);
         }
     }
