@@ -15,6 +15,7 @@ from torch import Tensor
 
 from llama_gui.engine.fields import AGAIN, brief, brief_list, check_regular, not_finite, read_json, shown, unambiguous
 from llama_gui.engine.file_rows import FileRows, RowSource
+from llama_gui.engine.split_layers import SplitLayers
 from llama_gui.engine.weight_rows import RowOrder, WeightRows
 from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.paths import as_unicode
@@ -110,7 +111,7 @@ class Checkpoint:
     other is left aside, and the weights of this one have the names that they have in a checkpoint of their own.
     `orders`: how the rows of a weight lie, see `RowOrder`. `part_names`: see `Family`.
     `is_headless`: the projection to the vocabulary is left aside. Files that were written without it have shorter names
-    for the other weights.
+    for the other weights. `split`: see `NetworkConfig`.
 
     Raises:
         ModelNotFoundError: there is no weight file, or a shard that the index names is missing.
@@ -127,12 +128,14 @@ class Checkpoint:
         orders: Mapping[str, RowOrder] | None = None,
         part_names: Mapping[str, str] | None = None,
         is_headless: bool = False,
+        split: SplitLayers | None = None,
     ) -> None:
         self.folder = folder
         self._on_read = on_read
         self._network: Network = network
         self._orders = orders or {}
         self._part_names = part_names or {}
+        self._split = split
         self._is_headless = is_headless
         self._stack = ExitStack()
         self._files: dict[str, tuple[Path, Any, str]] = {}
@@ -160,7 +163,7 @@ class Checkpoint:
                 continue
             if self._is_headless and not name.startswith(_NETWORK):
                 name = _NETWORK + name
-            name = with_parts(name, self._part_names)
+            name = with_parts(name, self._part_names) if self._split is None else self._split.of_folder(name)
             if name in self._files:
                 raise BrokenModelError(f"{file} and {self._files[name][0].name} both hold {brief(name)}. {AGAIN}")
             self._files[name] = (file, handle, stored)
@@ -204,8 +207,7 @@ class Checkpoint:
             BrokenModelError: weights are missing or have another shape.
             UnsupportedModelError: there are weights that the network has no place for, or in a quantised dtype.
         """
-        theirs = {ours: stored for stored, ours in self._part_names.items()}
-        missing = sorted(with_parts(name, theirs) for name in expected.keys() - self._files.keys())
+        missing = sorted(map(self._stored_name, expected.keys() - self._files.keys()))
         if missing:
             raise BrokenModelError(f"{self.folder}: {brief_list(missing)} missing from the weight files. {AGAIN}")
         for name, shape in expected.items():
@@ -217,6 +219,11 @@ class Checkpoint:
                 f"{self.folder}: the weight files hold {stored} that a network of this architecture has no place "
                 "for, so its answers would be wrong."
             )
+
+    def _stored_name(self, name: str) -> str:
+        if self._split is not None:
+            return self._split.in_folder(name)
+        return with_parts(name, {ours: stored for stored, ours in self._part_names.items()})
 
     def _check_one(self, name: str, shape: Shape, dtypes: Sequence[str]) -> None:
         file, found, dtype = self.stored(name)

@@ -16,8 +16,10 @@ from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
 from llama_gui.engine.gemma4_config import Gemma4Config, layout_of, read_gemma4, read_gemma4_experts
 from llama_gui.engine.granite_config import is_dense, knows_positions, with_granite4_names, with_multipliers
 from llama_gui.engine.mamba_config import MambaConfig, read_mamba
+from llama_gui.engine.nemotron_config import read_split, with_nemotron_names
 from llama_gui.engine.quantisation_config import QUANTISATION, Fp8Config, read_fp8, read_mxfp4
 from llama_gui.engine.rope_config import RopeConfig, check_rotation, read_rope, read_ropes, rotary_dim, with_alpha
+from llama_gui.engine.split_layers import SplitLayers
 from llama_gui.engine.window_config import sliding_layers, unrotated_layers, window_of
 from llama_gui.errors import BrokenModelError, InvalidRequestError, ModelNotFoundError, UnsupportedModelError
 from llama_gui.vocabulary import SamplingParams
@@ -124,6 +126,8 @@ class NetworkConfig:
     """Which layers have a short convolution there; None: none has."""
     mamba: MambaConfig | None = None
     """Which layers have a state space there; None: none has."""
+    split: SplitLayers | None = None
+    """Where the halves of layers are in the files, and which layers have only the first; None: layers are whole."""
 
     @property
     def rotary_dim(self) -> int:
@@ -200,8 +204,14 @@ class NetworkConfig:
         return found if found is not None and layer in found.layers else None
 
     def experts_of(self, layer: int) -> ExpertConfig | None:
-        """Those of `layer`; None: it has an MLP."""
-        return None if self.experts is None or layer < self.experts.plain_layers else self.experts
+        """Those of `layer`; None: it has an MLP, or neither."""
+        if self.experts is None or layer < self.experts.plain_layers or self.is_bare(layer):
+            return None
+        return self.experts
+
+    def is_bare(self, layer: int) -> bool:
+        """Whether `layer` has no feed-forward part."""
+        return self.split is not None and self.split.seconds[layer] is None
 
     def within(self, context: int) -> Self:
         """The same for conversations of at most `context` tokens."""
@@ -252,6 +262,9 @@ def network_config(fields: Fields) -> NetworkConfig:
     fields = _with_defaults(fields, family)
     if family.is_hybrid:
         fields = with_granite4_names(fields)
+    split = read_split(fields) if family.splits_layers else None
+    if split is not None:
+        fields = with_nemotron_names(fields, split)
     if family.experts is ERNIE_NAMES:
         fields = with_names_of_qwen(fields, fields.integer("num_hidden_layers", most=_MOST_LAYERS))
     if family.has_convs:
@@ -317,15 +330,18 @@ def network_config(fields: Fields) -> NetworkConfig:
         return replace(config, norm_shift=1.0, delta=read_delta(fields, layers, grouped=family.groups_deltas))
     if family.has_convs:
         return replace(config, conv=read_conv(fields, layers, hidden))
-    if family.is_hybrid:
-        config = replace(config, mamba=read_mamba(fields, layers, hidden))
+    if family.is_hybrid or split is not None:
+        config = replace(config, mamba=read_mamba(fields, layers, hidden), split=split)
     return _multiplied(config, fields) if family.multiplies else config
 
 
 def _experts(fields: Fields, family: Family, layers: int) -> ExpertConfig | None:
-    if family.experts is None or (family.is_hybrid and is_dense(fields)):
+    if family.experts is None or ((family.is_hybrid or family.splits_layers) and is_dense(fields)):
         return None
-    return read_experts(fields, family.experts, layers=layers)
+    experts = read_experts(fields, family.experts, layers=layers)
+    if not family.splits_layers:
+        return experts
+    return replace(experts, scale=fields.number("routed_scaling_factor", 1.0))
 
 
 def _biases(fields: Fields, family: Family) -> tuple[bool, bool, bool]:
@@ -343,7 +359,8 @@ def _ropes(fields: Fields, family: Family) -> tuple[RopeConfig, RopeConfig | Non
     if family.has_local_rope:
         return read_ropes(fields, None if family.is_gemma else "rope_theta")
     rope = read_rope(fields, rotates_partly=family.rotates_partly)
-    return replace(rope, is_still=family.is_hybrid and not knows_positions(fields)), None
+    is_still = family.splits_layers or (family.is_hybrid and not knows_positions(fields))
+    return replace(rope, is_still=is_still), None
 
 
 def _check_heads(config: NetworkConfig, fields: Fields) -> None:

@@ -21,6 +21,8 @@ class ExpertNames:
     router: str
     gate_up: tuple[str, ...]
     down: str
+    has_gate: bool = True
+    """An expert has a gate beside up; otherwise `gate_up` is up alone."""
     has_biases: bool = False
     """Beside each weight there is a bias: ``bias`` in the place of ``weight`` at the end of its name."""
     shared: str = ""
@@ -65,6 +67,15 @@ GRANITE_NAMES = ExpertNames(
     "block_sparse_moe.output_linear.weight",
 )
 GRANITE4_NAMES = replace(GRANITE_NAMES, shared="mlp.{}.weight", fuses_shared=True)
+NEMOTRON_NAMES = ExpertNames(
+    "mlp.gate.weight",
+    ("mlp.experts.{}.up_proj.weight",),
+    "mlp.experts.{}.down_proj.weight",
+    has_gate=False,
+    shared="mlp.shared_experts.{}.weight",
+    correction="mlp.gate.e_score_correction_bias",
+    are_flat=True,
+)
 LFM2_NAMES = ExpertNames(
     "feed_forward.gate.weight",
     ("feed_forward.experts.{}.w1.weight", "feed_forward.experts.{}.w3.weight"),
@@ -122,6 +133,13 @@ class ExpertConfig:
     shared: int = 0
     plain_layers: int = 0
     by_sigmoid: bool = False
+    scale: float = 1.0
+    """Multiplies the weights of the chosen ones."""
+
+    @property
+    def matrices(self) -> int:
+        """How many an expert has."""
+        return 3 if self.names.has_gate else 2
 
 
 def read_experts(fields: Fields, names: ExpertNames, *, layers: int) -> ExpertConfig:

@@ -11,6 +11,7 @@ from llama_gui.engine.expert_config import (
     GRANITE_NAMES,
     LFM2_NAMES,
     MIXTRAL_NAMES,
+    NEMOTRON_NAMES,
     QWEN2_NAMES,
     QWEN35_NAMES,
     QWEN_NAMES,
@@ -89,6 +90,8 @@ class Family:
     """Most layers have a short convolution in the place of attention, see `ConvConfig`."""
     groups_deltas: bool = False
     """With `has_deltas`: checkpoints have what each key head needs together."""
+    splits_layers: bool = False
+    """Its files call halves of layers layers: see `SplitLayers`, `nemotron_config`."""
     reads_pictures: bool = False
     """The network is what `text_config` describes; the vision network of the same checkpoint is left aside.
 
@@ -256,6 +259,26 @@ FAMILIES: dict[str, Family] = {
             "num_local_experts": 8,
             "num_experts_per_tok": 2,
             "shared_intermediate_size": 1024,
+            **_CHOSEN_ADD_UP,
+        },
+    ),
+    # Nemotron-H, Nemotron Nano 2, Nemotron 3 Nano
+    "NemotronHForCausalLM": Family(
+        "nemotron_h",
+        squares=True,
+        splits_layers=True,
+        experts=NEMOTRON_NAMES,
+        defaults={
+            "head_dim": 128,
+            "hidden_size": 4096,
+            "intermediate_size": 21504,
+            "max_position_embeddings": 4096,
+            "moe_intermediate_size": 7688,
+            "n_routed_experts": 8,
+            "num_attention_heads": 32,
+            "num_experts_per_tok": 2,
+            "num_key_value_heads": 8,
+            "vocab_size": 131072,
             **_CHOSEN_ADD_UP,
         },
     ),

@@ -17,9 +17,9 @@ from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import AGAIN, Fields, brief_list, shown
 from llama_gui.engine.gguf_file import StoredTensor
 from llama_gui.engine.gguf_gemma4 import read_gemma4_fields
+from llama_gui.engine.gguf_mamba import MambaFields
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
 from llama_gui.engine.gguf_weights import GUESSING_BLOCKS, read_numbers
-from llama_gui.engine.mamba_config import MAMBA
 from llama_gui.engine.pooling import gguf_embeds
 from llama_gui.engine.recurrent_config import ATTENDS
 from llama_gui.engine.rope_config import RopeConfig
@@ -61,6 +61,8 @@ ARCHITECTURES = {
     "qwen35": "Qwen3_5ForCausalLM",
     "qwen35moe": "Qwen3_5MoeForCausalLM",
     "qwen3next": "Qwen3NextForCausalLM",
+    "nemotron_h": "NemotronHForCausalLM",
+    "nemotron_h_moe": "NemotronHForCausalLM",
     "lfm2": "Lfm2ForCausalLM",
     "lfm2moe": "Lfm2MoeForCausalLM",
 }
@@ -98,6 +100,7 @@ _REFUSED: dict[str, Any] = {
     "leading_dense_block_count": 0,
     "interleave_moe_layer_step": 1,
 }
+_EPS = "attention.layer_norm_rms_epsilon"
 _GEMMA_27B = {"gemma2.": 46, "gemma3.": 62}
 """Layers of those whose scores are not scaled by the width of a head; no field says so."""
 
@@ -172,6 +175,8 @@ class GgufConfig:
         prefix = f"model.layers.{experts.plain_layers}."
         rows = [besides[field] for field in ("shared_gate", "correction") if field in besides]
         found = [self._tensors.get(prefix + name) for name in rows]
+        if not experts.names.has_gate:
+            besides |= {"gate_up": GGUF_NAMES.gate_up[1:], "has_gate": False}
         if prefix + GGUF_FUSED in self._tensors:
             besides["gate_up"] = (GGUF_FUSED,)
         return replace(
@@ -203,10 +208,10 @@ class GgufConfig:
         return {
             "vocab_size": self._vocabulary(),
             "hidden_size": hidden,
-            "intermediate_size": self._integer("feed_forward_length"),
+            "intermediate_size": None if self._family.splits_layers else self._integer("feed_forward_length"),
             "num_hidden_layers": layers,
             **heads,
-            "rms_norm_eps": self._fields.number(self._prefix + "attention.layer_norm_rms_epsilon"),
+            "rms_norm_eps": None if self._family.splits_layers else self._fields.number(self._prefix + _EPS),
             "max_position_embeddings": self._integer("context_length"),
             "rope_parameters": self._rope(),
             "tie_word_embeddings": "lm_head.weight" not in self._tensors,
@@ -214,10 +219,10 @@ class GgufConfig:
             **self._window(),
             **self._multipliers(heads["head_dim"]),
             **(self._gemma(layers, hidden) if self._family.is_gemma else self._olmo3() if self._slides else {}),
-            **(self._experts() if self._mixes else {}),
+            **(self._experts() if self._mixes and not self._family.splits_layers else {}),
             **(self._deltas(layers) if self._family.has_deltas else {}),
             **(self._convs(layers) if self._family.has_convs else {}),
-            **(self._granite4(layers) if self._family.is_hybrid else {}),
+            **self._mambas(layers),
             **self._besides,
         }
 
@@ -262,29 +267,12 @@ class GgufConfig:
             "scoring_func": "softmax" if self._get("expert_gating_func") == _BY_SOFTMAX else "sigmoid",
         }
 
-    def _granite4(self, layers: int) -> dict[str, Any]:
-        """Which layers of Granite 4.0 have state spaces: those without key heads."""
-        heads = self._kv_heads_of_layers()
-        if heads is None or len(heads) < layers:
-            raise self._fields.wrong(self._prefix + "attention.head_count_kv", f"a list of {layers} numbers")
-        count, inner = self._integer("ssm.time_step_rank"), self._integer("ssm.inner_size")
-        if inner % count:
-            raise self._fields.wrong(self._prefix + "ssm.inner_size", f"a multiple of the {count} heads")
-        hidden, first = self._integer("embedding_length"), heads.index(0) if 0 in heads else 0
-        shared = self._integer("expert_shared_feed_forward_length" if self._mixes else "feed_forward_length")
-        return {
-            "layer_types": [ATTENDS if one else MAMBA for one in heads[:layers]],
-            "mamba_n_heads": count,
-            "mamba_d_head": inner // count,
-            "mamba_expand": inner // hidden,
-            "mamba_n_groups": self._integer("ssm.group_count"),
-            "mamba_d_state": self._integer("ssm.state_size"),
-            "mamba_d_conv": self._integer("ssm.conv_kernel"),
-            "mamba_conv_bias": f"model.layers.{first}.mamba.conv1d.bias" in self._tensors,
-            "position_embedding_type": "rope" if self._get("rope.scaling.finetuned") is not False else "nope",
-            "shared_intermediate_size": shared,
-            "num_local_experts": self._integer("expert_count") if self._mixes else 0,
-        }
+    def _mambas(self, layers: int) -> dict[str, Any]:
+        """What files with state spaces have besides."""
+        read = MambaFields(self._fields, self._prefix, self._tensors)
+        if self._family.is_hybrid:
+            return read.granite4(layers, has_experts=self._mixes)
+        return read.nemotron(layers, has_experts=self._mixes) if self._family.splits_layers else {}
 
     def _kv_heads_of_layers(self) -> list[int] | None:
         """How many key heads each layer has, where the file has a list."""
@@ -323,7 +311,8 @@ class GgufConfig:
     @property
     def _mixes(self) -> bool:
         """Whether the family has experts, and this one of it."""
-        return self._family.experts is not None and (self._has_experts or not self._family.is_hybrid)
+        may_lack = self._family.is_hybrid or self._family.splits_layers
+        return self._family.experts is not None and (self._has_experts or not may_lack)
 
     @property
     def _has_experts(self) -> bool:
@@ -357,7 +346,8 @@ class GgufConfig:
     def _heads(self, hidden: int) -> Mapping[str, int | float]:
         heads = self._integer("attention.head_count")
         head_dim = self._integer("attention.key_length", max(hidden // heads, 1))
-        must_be_whole = ("attention.value_length", *(() if self._family.rotates_partly else ("rope.dimension_count",)))
+        turns_all = not (self._family.rotates_partly or self._family.splits_layers)
+        must_be_whole = ("attention.value_length", *(("rope.dimension_count",) if turns_all else ()))
         for key in must_be_whole:
             if self._integer(key, head_dim) != head_dim:
                 raise UnsupportedModelError(
@@ -378,7 +368,9 @@ class GgufConfig:
 
     def _kv_heads(self, heads: int) -> int:
         """Of each layer that attends."""
-        listed = self._kv_heads_of_layers() if self._family.has_convs or self._family.is_hybrid else None
+        family = self._family
+        may_differ = family.has_convs or family.is_hybrid or family.splits_layers
+        listed = self._kv_heads_of_layers() if may_differ else None
         if listed is None:
             return self._integer("attention.head_count_kv", heads)
         found = {count for count in listed if count}
@@ -403,6 +395,9 @@ class GgufConfig:
         shares = self._family.experts is not None and self._family.experts.shared
         known += ["expert_shared_count", "leading_dense_block_count"] if shares else []
         known += ["expert_gating_func"] if self._family.has_sinks else []  # llama.cpp knows it of gpt-oss, too
+        if self._family.splits_layers:
+            known += ["expert_shared_count", "expert_weights_scale"]
+            known += ["expert_gating_func"] if self._get("expert_gating_func") == _BY_SIGMOID else []
         if self._family.has_convs:
             known += ["leading_dense_block_count"]
             known += ["expert_gating_func"] if self._get("expert_gating_func") == _BY_SIGMOID else []

@@ -31,11 +31,13 @@ from llama_gui.engine.gguf_names import (
     stored_name,
 )
 from llama_gui.engine.native_kernels import DEQUANTISED_KINDS, NativeKernels
+from llama_gui.engine.nemotron_config import ARCHITECTURES as NEMOTRON
+from llama_gui.engine.nemotron_config import gguf_split
 from llama_gui.engine.packed_weights import CHANNELS_TOGETHER
 from llama_gui.engine.weight_rows import RowOrder, WeightRows
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 
-_WITHOUT_GATE = ("arcee",)
+_WITHOUT_GATE = ("arcee", *NEMOTRON)
 """Of others that have no weight for it by itself, it is in one with that for up."""
 
 GUESSING_BLOCKS = "nextn_predict_layers"
@@ -67,6 +69,7 @@ class GgufWeights:
         """`tensors`: those of the files by other names than `tensors_of` gives them; None: by those."""
         self.path = files[0].path
         self._orders = orders
+        self._split = gguf_split(files[0].metadata)
         self._on_read = on_read
         self._numbers_of = numbers_of if kernels is None else partial(_numbers_of, kernels)
         self._stack = ExitStack()
@@ -93,7 +96,10 @@ class GgufWeights:
             UnsupportedModelError: there are weights that the network has no place for, or of a type we do not read.
         """
         post_normed = engine_name(f"blk.0.{POST_NORM}", post_normed=True) in expected
-        missing = [stored_name(name, post_normed=post_normed) for name in expected if name not in self._tensors]
+        absent = [name for name in expected if name not in self._tensors]
+        if self._split is not None:
+            absent = [self._split.theirs(name) for name in absent]
+        missing = [stored_name(name, post_normed=post_normed) for name in absent]
         if missing:
             raise BrokenModelError(f"{self.path}: {brief_list(missing)} missing. {AGAIN}")
         for name, shape in expected.items():
@@ -211,12 +217,13 @@ def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
     fused = has_gate and "ffn_up.weight" in ends and "ffn_gate.weight" not in ends
     post_normed, mambas = POST_NORM in ends, SKIPS in ends
     deltas = CONVOLVES in ends and not mambas
-    layers = _layers_of(files[0])
+    layers, split = _layers_of(files[0]), gguf_split(files[0].metadata)
     for file in files:
         for stored, tensor in file.tensors.items():
             if layers is not None and (block_of(stored) or 0) >= layers:
                 continue
             name = engine_name(stored, fused=fused, post_normed=post_normed, deltas=deltas, mambas=mambas)
+            name = name if split is None else split.ours(name)
             other = tensors.setdefault(name, tensor)
             if other is not tensor:
                 raise BrokenModelError(f"{file.path} and {other.file.name} both hold {brief(other.name)}. {AGAIN}")

@@ -62,9 +62,12 @@ class Segment:
         return [(position, *there) for position in range(start, start + len(self.token_ids))]
 
 
+FeedForward = MLP | Int8MLP | Experts | Gemma4Mixture
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One layer. `native`: all of it in one call, where our own kernels can do that.
+    """One layer. `native`: all of it in one call, where our own kernels can do that. `mlp`: None where it has none.
 
     `rope`: which of the network's `rotaries` rotates its heads. `post_norms`: of what attention and MLP have made, in
     families that norm it before it is added. `attention_norm`, `mlp_norm`: None in families that norm nothing before.
@@ -74,7 +77,7 @@ class Block:
     attention_norm: RMSNorm | None
     attention: Attention | Recurrent
     mlp_norm: RMSNorm | None
-    mlp: MLP | Int8MLP | Experts | Gemma4Mixture
+    mlp: FeedForward | None
     native: NativeLayer | None = None
     rope: int = 0
     post_norms: tuple[RMSNorm, RMSNorm] | None = None
@@ -85,7 +88,7 @@ class Block:
     def linears(self) -> list[Linear]:
         """All of them, in the order in which rows go through."""
         besides = [] if self.input is None else self.input.linears
-        return [*self.attention.linears, *self.mlp.linears, *besides]
+        return [*self.attention.linears, *([] if self.mlp is None else self.mlp.linears), *besides]
 
     def __call__(
         self,
@@ -121,6 +124,8 @@ class Block:
         return x if self.scalar == 1 else x * self.scalar
 
     def _fed(self, x: Tensor, seen: Tensor) -> Tensor:
+        if self.mlp is None:
+            return x + self.attention.out(seen)
         if self.post_norms is None and self.mlp_norm is not None:
             x, normed = self.mlp_norm.of_sum(x, self.attention.out(seen))
             return x + self._made(normed, x)
@@ -132,6 +137,7 @@ class Block:
 
     def _made(self, normed: Tensor, x: Tensor) -> Tensor:
         """By the feed-forward part, of rows as they are and as its norm has made them."""
+        assert self.mlp is not None
         return self.mlp(normed, x) if isinstance(self.mlp, Gemma4Mixture) else self.mlp(normed)
 
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from llama_gui.engine.fields import Fields, shown
-from llama_gui.engine.recurrent_config import RecurrentConfig, recurrent_layers
+from llama_gui.engine.recurrent_config import ATTENDS, RecurrentConfig, recurrent_layers
 from llama_gui.errors import UnsupportedModelError
 
 MAMBA = "mamba"
@@ -52,17 +52,16 @@ def read_mamba(fields: Fields, layers: int, hidden: int) -> MambaConfig | None:
         BrokenModelError, UnsupportedModelError: they do not describe what we run.
     """
     kinds = fields.values.get("layer_types")
-    if isinstance(kinds, list) and MAMBA not in kinds:
+    if isinstance(kinds, list) and all(kind == ATTENDS for kind in kinds):
         return None
     if fields.flag("mamba_proj_bias", False):
         raise _refused(fields, "mamba_proj_bias")
-    heads, inner = fields.integer("mamba_n_heads", 128), fields.integer("mamba_expand", 2) * hidden
-    width = fields.values.get("mamba_d_head", "auto")
+    heads, width = fields.integer("mamba_n_heads", 128), fields.values.get("mamba_d_head", "auto")
+    expand = fields.values.get("mamba_expand", 2)
+    inner = heads * fields.integer("mamba_d_head") if expand is None else fields.integer("mamba_expand", 2) * hidden
     width = max(inner // heads, 1) if width == "auto" else fields.integer("mamba_d_head")
     if heads * width != inner:
-        raise fields.wrong(
-            "mamba_n_heads", f"as many as heads of {width} are in {inner}, mamba_expand * hidden_size"
-        )
+        raise fields.wrong("mamba_n_heads", f"as many as heads of {width} are in {inner}, mamba_expand * hidden_size")
     groups = fields.integer("mamba_n_groups", 1)
     if heads % groups:
         raise fields.wrong("mamba_n_heads", f"a multiple of mamba_n_groups ({groups})")

@@ -127,6 +127,7 @@ class FolderModel(ModelFiles):
             orders=orders,
             part_names=self.config.part_names,
             is_headless=self._embeds,
+            split=self.config.split,
         )
         return files if self.config.fp8 is None else ScaledCheckpoint(files, self.config.fp8, orders)
 

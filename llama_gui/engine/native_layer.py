@@ -199,15 +199,15 @@ class NativeLayer:
     ) -> None:
         """`linears`: what `operands_of` says of queries, keys and values, of out, of gate and up, and of down.
 
-        Of the last two those of one expert, where there are `experts`. `norms`, `post_norms`: see `Block`; all have
-        one epsilon. `own`, `scalar`: see `Block`.
+        Of the last two those of one expert, where there are `experts`; where there is no feed-forward part, only the
+        first two. `norms`, `post_norms`: see `Block`; all have one epsilon. `own`, `scalar`: see `Block`.
         """
         self._kernels = kernels
         self._kept = linears, norms, post_norms, attention, experts, own  # whose memory is used
         self.width = 0 if own is None else own.width
         after = post_norms or (None, None)
         of_heads = (attention.norms if isinstance(attention, Attention) else None) or (None, None)
-        qkv, out, gate_up, down = (_linear(operands) for operands in linears)
+        qkv, out, gate_up, down = (_linear(operands) for operands in (*linears, [], [])[:4])
         self._layer = _Layer(
             qkv=qkv,
             out=out,
@@ -367,6 +367,8 @@ def _experts(experts: NativeExperts) -> _Experts:
 
 
 def _linear(operands: Sequence[Operand]) -> _Linear:
+    if not operands:
+        return _Linear()
     parts = (_Part * len(operands))(*(_part(operand) for operand in operands))
     return _Linear(parts, len(operands), sum(operand.channels for operand in operands), operands[0].width)
 

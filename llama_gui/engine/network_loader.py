@@ -27,7 +27,7 @@ from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.layer_inputs import LayerInput, LayerInputs
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
 from llama_gui.engine.linear import Linear, LinearFactory
-from llama_gui.engine.llama import Block, Llama
+from llama_gui.engine.llama import Block, FeedForward, Llama
 from llama_gui.engine.mamba import Mamba, MambaWeights
 from llama_gui.engine.mamba_config import MambaConfig
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, serves
@@ -56,6 +56,7 @@ from llama_gui.engine.weight_shapes import (
     UP_ALONE,
     borrowed_weights,
     layer_parameters,
+    shared_parts,
     weight_shapes,
 )
 from llama_gui.errors import UnsupportedModelError
@@ -181,8 +182,8 @@ class NetworkLoader:
         recurrent = config.recurrent_of(layer)
         attention = self._attention(prefix, layer) if recurrent is None else self._recurrent(prefix, recurrent, layer)
         experts = config.experts_of(layer)
-        mlp = self._feed_forward(prefix, experts)
-        norm, mlp_norm = self._pre_norms(prefix, attention.qkv, mlp.linears[-2]) if config.pre_norms else (None, None)
+        mlp = None if config.is_bare(layer) else self._feed_forward(prefix, experts)
+        norm, mlp_norm = self._pre_norms(prefix, attention, mlp) if config.pre_norms else (None, None)
         post_norms = self._post_norms(prefix) if config.post_norms else None
         rope = len(config.ropes) if layer in config.unrotated_layers else config.rope_of(layer)
         own = self._layer_input(prefix) if config.gemma4 is not None and config.gemma4.layer_input else None
@@ -236,11 +237,10 @@ class NetworkLoader:
 
     def _last_rows(self, name: str, count: int) -> Tensor:
         """The last rows of a matrix, float32."""
-        last = torch.empty(0)
-        for part in self._checkpoint.rows(name).parts:
-            some = part[-count:].float()
-            last = torch.cat((last, some))[-count:] if len(last) else some.clone()
-        return last.contiguous().to(self._device)
+        if self._config.fp8 is not None:  # whose rows have scales elsewhere
+            return self._wide(name)[-count:].clone()
+        rows = self._shapes[name][0]
+        return self._checkpoint.file_rows(name).look_up(range(rows - count, rows)).to(self._device)
 
     def _taps(self, name: str) -> Tensor:
         """Of a convolution, the newest last: float32 ``[taps, channels]``."""
@@ -301,7 +301,7 @@ class NetworkLoader:
     def _native(
         self,
         attention: Attention | Recurrent,
-        mlp: MLP | Int8MLP | Experts | Gemma4Mixture,
+        mlp: FeedForward | None,
         norms: tuple[RMSNorm | None, RMSNorm | None],
         post_norms: tuple[RMSNorm, RMSNorm] | None,
         own: LayerInput | None,
@@ -319,7 +319,8 @@ class NetworkLoader:
             experts = NativeExperts.of(mlp)
         elif isinstance(mlp, Gemma4Mixture):
             experts = NativeExperts.beside(mlp)
-        operands = [operands_of(linear) for linear in (attention.qkv, attention.out, *mlp.linears[-2:])]
+        behind = () if mlp is None else mlp.linears[-2:]
+        operands = [operands_of(linear) for linear in (attention.qkv, attention.out, *behind)]
         if not all(operands) or (isinstance(mlp, Experts | Gemma4Mixture) and experts is None):
             return None
         if isinstance(mlp, Experts) and post_norms is not None:
@@ -332,7 +333,7 @@ class NetworkLoader:
         gate = self._config.gate
         return NativeLayer(self._kernels, attention, operands, norms, post_norms, gate, experts, native, scalar)
 
-    def _feed_forward(self, prefix: str, config: ExpertConfig | None) -> MLP | Int8MLP | Experts | Gemma4Mixture:
+    def _feed_forward(self, prefix: str, config: ExpertConfig | None) -> FeedForward:
         if config is None:
             return self._mlp(prefix)
         experts = self._experts(prefix, config)
@@ -371,6 +372,8 @@ class NetworkLoader:
             weight = weight * self._wide(prefix + names.router_scale) / math.sqrt(self._config.hidden_size)
         router = self._float_linear(weight, bias)
         scales = self._wide(prefix + names.scales) if names.scales else None
+        if config.scale != 1:
+            scales = torch.full((config.count,), config.scale, device=self._device)
         correction = self._wide(prefix + names.correction).flatten() if names.correction else None
         experts = Experts(
             Router(
@@ -389,7 +392,7 @@ class NetworkLoader:
     def _shared_expert(self, prefix: str, names: ExpertNames) -> SharedExpert:
         gate_up, down = (
             self._joined([prefix + names.shared.format(part) for part in parts], None)
-            for parts in (GATE_UP_FUSED if names.fuses_shared else GATE_UP, ("down_proj",))
+            for parts in (shared_parts(names), ("down_proj",))
         )
         gate = self._float_linear(self._wide(prefix + names.shared_gate).view(1, -1)) if names.shared_gate else None
         return SharedExpert(_mlp(gate_up, down, self._config.gate, self._card), gate)
@@ -399,13 +402,14 @@ class NetworkLoader:
             return NativeRouterLinear(weight, self._kernels, bias)
         return self._router_linear(weight, bias)
 
-    def _pre_norms(self, prefix: str, *behind: Linear) -> tuple[RMSNorm, RMSNorm]:
+    def _pre_norms(
+        self, prefix: str, attention: Attention | Recurrent, mlp: FeedForward | None
+    ) -> tuple[RMSNorm, RMSNorm | None]:
+        first = self._norm(prefix + "input_layernorm.weight", attention.qkv)
+        if mlp is None:
+            return first, None
         before_mlp = "pre_feedforward" if self._config.post_norms else "post_attention"
-        names = "input_layernorm", f"{before_mlp}_layernorm"
-        attention, mlp = (
-            self._norm(f"{prefix}{name}.weight", linear) for name, linear in zip(names, behind, strict=True)
-        )
-        return attention, mlp
+        return first, self._norm(f"{prefix}{before_mlp}_layernorm.weight", mlp.linears[-2])
 
     def _post_norms(self, prefix: str) -> tuple[RMSNorm, RMSNorm]:
         names = "post_attention_layernorm", "post_feedforward_layernorm"

@@ -1,7 +1,7 @@
 """The weights of a network: their names in a checkpoint (those of Hugging Face), their shapes, and how many numbers."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from llama_gui.engine.checkpoint import Shape
 from llama_gui.engine.config import NetworkConfig, Recurrence
@@ -32,6 +32,7 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
     if config.post_norms:
         names += ["post_feedforward", *(["pre_feedforward"] if config.pre_norms else [])]
     norms: dict[str, Shape] = {f"{name}_layernorm": (hidden,) for name in names}
+    second = "post_attention_layernorm"  # which a layer without a feed-forward part does not have
     if config.has_sinks:
         norms["self_attn.sinks"] = (config.num_attention_heads,)
     for layer in range(config.num_hidden_layers):
@@ -40,10 +41,12 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
         if recurrent is not None:
             shapes |= {f"{prefix}{name}": shape for name, shape in _recurrent_shapes(recurrent, hidden)}
         here = norms | _head_norms(config, layer)
+        if config.is_bare(layer):
+            del here[second]
         shapes |= {f"{prefix}{name}.weight": shape for name, shape in here.items()}
         experts = config.experts_of(layer)
         attention = _attention(config, layer) if recurrent is None else {}
-        has_mlp = experts is None or config.gemma4 is not None
+        has_mlp = (experts is None or config.gemma4 is not None) and not config.is_bare(layer)
         parts = attention | (_mlp(config, layer) if has_mlp else {})
         shapes |= {f"{prefix}{name}.weight": shape for name, (shape, _) in parts.items()}
         shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in parts.items() if has_bias}
@@ -213,7 +216,8 @@ def _expert_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Sh
     if names.scales:
         yield names.scales, (experts.count,)
     yield names.router, (experts.count, hidden)
-    matrices = {name: (2 * experts.inner // len(names.gate_up), hidden) for name in names.gate_up}
+    rows = (experts.matrices - 1) * experts.inner // len(names.gate_up)
+    matrices: dict[str, Shape] = dict.fromkeys(names.gate_up, (rows, hidden))
     for name, shape in {**matrices, names.down: (hidden, experts.inner)}.items():
         if names.is_stacked:
             yield name, (experts.count, *shape)
@@ -223,11 +227,18 @@ def _expert_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Sh
 
 def _shared_shapes(experts: ExpertConfig, hidden: int) -> Iterator[tuple[str, Shape]]:
     names = experts.names
-    for part in GATE_UP_FUSED if names.fuses_shared else GATE_UP:
+    for part in shared_parts(names):
         yield names.shared.format(part), (experts.shared * (1 + names.fuses_shared), hidden)
     yield names.shared.format("down_proj"), (hidden, experts.shared)
     if names.shared_gate:
         yield names.shared_gate, _row(hidden, names)
+
+
+def shared_parts(names: ExpertNames) -> Sequence[str]:
+    """What makes the inner numbers of a shared expert."""
+    if not names.has_gate:
+        return UP_ALONE
+    return GATE_UP_FUSED if names.fuses_shared else GATE_UP
 
 
 def _row(width: int, names: ExpertNames) -> Shape:
@@ -274,14 +285,18 @@ def router_parameters(config: NetworkConfig) -> int:
 
 def _mixtures(config: NetworkConfig) -> int:
     """So many layers have experts."""
-    return 0 if config.experts is None else config.num_hidden_layers - config.experts.plain_layers
+    if config.experts is None:
+        return 0
+    bare = 0 if config.split is None else len(config.split.bare)
+    return config.num_hidden_layers - config.experts.plain_layers - bare
 
 
 def expert_parameters(config: NetworkConfig) -> int:
     """Those of the matrices of all experts that are chosen."""
     if config.experts is None:
         return 0
-    return 3 * _mixtures(config) * config.experts.count * config.experts.inner * config.hidden_size
+    experts = config.experts
+    return experts.matrices * _mixtures(config) * experts.count * experts.inner * config.hidden_size
 
 
 def idle_parameters(config: NetworkConfig) -> int:

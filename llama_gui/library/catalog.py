@@ -9,9 +9,10 @@ from typing import Any
 from llama_gui.errors import UserError
 from llama_gui.library.conv_shape import ConvShape
 from llama_gui.library.delta_shape import DeltaShape
+from llama_gui.library.mamba_shape import MambaShape
 from llama_gui.library.model_shape import ModelShape
 
-_OBJECTS = ("shape", "gguf", "gemma4", "delta", "conv")
+_OBJECTS = ("shape", "gguf", "gemma4", "delta", "conv", "mamba")
 
 
 class CatalogError(UserError):
@@ -97,7 +98,7 @@ def _entry(item: object, complaint: str) -> CatalogEntry:
 
 def _shape(item: Mapping[str, Any], complaint: str) -> ModelShape:
     parts: dict[str, Any] = {}
-    for name, kind in (("delta", DeltaShape), ("conv", ConvShape)):
+    for name, kind in (("delta", DeltaShape), ("conv", ConvShape), ("mamba", MambaShape)):
         part = item.get(name)
         if not isinstance(part, dict | None):
             raise CatalogError(f"{complaint} needs an object as {name}, not {part!r}.")

@@ -57,6 +57,7 @@ ARCHITECTURES = frozenset(
         "Qwen3MoeForCausalLM",
         "GraniteMoeForCausalLM",
         "GraniteMoeHybridForCausalLM",
+        "NemotronHForCausalLM",
         "Phi3ForCausalLM",
         "Gemma2ForCausalLM",
         "Gemma3ForCausalLM",
@@ -96,6 +97,7 @@ MODEL_TYPES = frozenset(
         "qwen3_moe",
         "granitemoe",
         "granitemoehybrid",
+        "nemotron_h",
         "phi3",
         "gemma2",
         "gemma3",
@@ -144,6 +146,8 @@ _GGUF_TYPES = frozenset(
         "qwen35moe",
         "qwen3next",
         "lfm2moe",
+        "granitehybrid",
+        "nemotron_h_moe",
     }
 )
 """What GGUF files call those whose model type is another; the hub names either."""
@@ -294,7 +298,6 @@ class Hub:
         config = info.config or {}
         if any(file.path == "config.json" for file in chosen):
             config = _json_object(self._beginning(repo, info.sha or "main", "config.json")) or config
-            problem = problem or _layer_problem(found, config)
         shape = _shape(config)
         return ModelDetails(
             found=found,
@@ -322,9 +325,6 @@ class Hub:
         found = _found(info)
         problem = _problem(found)
         files = () if problem else choose_files(repo, _remote_files(info), gguf, sees=_sees(found))
-        if found.architecture in _PERHAPS_NOT and any(file.path == "config.json" for file in files):
-            config = self._beginning(repo, info.sha or "main", "config.json")
-            problem = _layer_problem(found, _json_object(config))
         if problem:
             raise DownloadError(problem)
         return DownloadPlan(repo, revision, info.sha or "", files)
@@ -506,18 +506,6 @@ def _problem(model: FoundModel) -> str:
     known = name is None or whole in ARCHITECTURES or name in ARCHITECTURES | MODEL_TYPES | _GGUF_TYPES
     if not known:
         return f"{model.repo} is a {model.architecture}; we run {', '.join(sorted(ARCHITECTURES))}."
-    return ""
-
-
-_PERHAPS_NOT = ("GraniteMoeHybridForCausalLM", "granitemoehybrid")
-"""Of these only config.json tells whether we run them."""
-
-
-def _layer_problem(model: FoundModel, config: Mapping[str, Any]) -> str:
-    """What only config.json tells: Granite 4.0 has models with and without Mamba's layers."""
-    kinds = config.get("layer_types")
-    if config.get("model_type") == "granitemoehybrid" and isinstance(kinds, list) and "mamba" in kinds:
-        return f"{model.repo} has layers that are not attention (Mamba), which we do not run. Choose another model."
     return ""
 
 

@@ -11,6 +11,7 @@ from llama_gui.errors import BrokenModelError
 from llama_gui.library.conv_shape import LFM2, LFM2_MOE, ConvShape, with_inner
 from llama_gui.library.delta_shape import QWEN3_NEXT, QWEN35, QWEN35_MOE, DeltaShape
 from llama_gui.library.gemma4_shape import Gemma4Shape, with_defaults
+from llama_gui.library.mamba_shape import MambaShape, bare_layers, halves_of, with_whole_layers
 from llama_gui.library.quantisation import is_fp8
 from llama_gui.library.sight import vision_numbers
 
@@ -33,7 +34,8 @@ _OF_EFFECTIVE = 1.14e9
 
 _USUAL_CHOSEN = 8
 
-_GPT_OSS, _ERNIE, _LFM2_MOE = "gpt_oss", "ernie4_5_moe", "lfm2_moe"
+_GPT_OSS, _ERNIE, _LFM2_MOE, _GRANITE4 = "gpt_oss", "ernie4_5_moe", "lfm2_moe", "granitemoehybrid"
+_NEMOTRON = "nemotron_h"
 _TEXT_KINDS = {"qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2", "qwen3_vl": "qwen3", "qwen3_5_text": "qwen3_5",
                "qwen3_5_moe_text": "qwen3_5_moe"}  # fmt: skip
 """Whose networks for text are those of others."""
@@ -44,8 +46,8 @@ _HAVE_BIASES = (_GPT_OSS, "seed_oss", "glm", "glm4")
 _TIED = ("smollm3", "ernie4_5", "minicpm", _ERNIE)
 """Whose embedding and vocabulary projection are one, if config.json does not say."""
 _SHARED, _SHARERS = "shared_expert_intermediate_size", "moe_num_shared_experts"
-_INNER = {"granitemoehybrid": "shared_intermediate_size"}
-"""Where the width of the MLP stands, if that is not `intermediate_size`."""
+_SHARED_INNER = "shared_intermediate_size"
+"""Where Granite 4.0 says how wide the MLP is that all tokens go through."""
 _PLAIN = "first_k_dense_replace"
 _MIXTURES = (
     "mixtral",
@@ -88,7 +90,8 @@ class ModelShape:
     besides; `plain_layers` of the layers have one of width `plain_inner` instead; `has_no_gate`: it consists of two
     matrices, and not of three. `is_gpt_oss`: everything but the vocabulary has a bias, and each head a sink;
     `is_packed`: its files hold the experts in MXFP4. `is_fp8`: they hold the matrices of layers in FP8. `vision`: how
-    many numbers the network for images has beside it, nearly. `gemma4`, `delta`, `conv`: what layers have otherwise.
+    many numbers the network for images has beside it, nearly. `bare_layers`: so many have no MLP. `gemma4`, `delta`,
+    `conv`, `mamba`: what layers have otherwise.
     """
 
     vocabulary: int
@@ -118,6 +121,8 @@ class ModelShape:
     gemma4: Gemma4Shape | None = None
     delta: DeltaShape | None = None
     conv: ConvShape | None = None
+    mamba: MambaShape | None = None
+    bare_layers: int = 0
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -141,17 +146,24 @@ class ModelShape:
         config = {**_SUMS_UP.get(str(kind), {}), **_CONVOLVES.get(str(kind), {}), **config}
         if kind in _CONVOLVES:
             config = with_inner(config, _integer)
+        if kind == _NEMOTRON:
+            config = with_whole_layers(config)
         heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
         default_head = 128 if kind in _WIDE_HEADS else hidden // heads
         default_kv_heads = {"qwen3_moe": 4, "ernie4_5": 2, "glm": 2, "glm4": 2, _ERNIE: 4}.get(str(kind), heads)
         if kind == _ERNIE:
             config = _with_names_of_qwen(config)
-        experts = _experts(config) if kind in _MIXTURES else (1, 1)
+        mixes = kind in _MIXTURES or (kind == _GRANITE4 and config.get("num_local_experts") != 0)
+        mixes |= kind == _NEMOTRON and "moe" in halves_of(config)
+        if kind == _GRANITE4:
+            config = {**config, _SHARED if mixes else "intermediate_size": config.get(_SHARED_INNER, 1024)}
+        experts = _experts(config) if mixes else (1, 1)
         gemma4 = Gemma4Shape.from_config(config, _integer) if is_gemma4 else None
         if gemma4 is not None and gemma4.experts:
             experts = gemma4.experts, gemma4.chosen
         has_gate = kind in ("qwen2_moe", "qwen3_5_moe", "qwen3_next")
-        inner = _INNER.get(str(kind), "moe_intermediate_size" if kind in _MIXTURES else "intermediate_size")
+        may_share = has_gate or kind == _ERNIE or (kind in (_GRANITE4, _NEMOTRON) and mixes)
+        inner = "moe_intermediate_size" if kind in _MIXTURES else "intermediate_size"
         is_gpt_oss, layers = kind == _GPT_OSS, _integer(config, "num_hidden_layers")
         has_plain = kind in (_ERNIE, _LFM2_MOE) and config.get(_PLAIN)
         plain_layers = min(_integer(config, _PLAIN), layers) if has_plain else 0
@@ -172,17 +184,19 @@ class ModelShape:
             is_gpt_oss=is_gpt_oss,
             is_olmo=kind in ("olmo2", "olmo3", "olmoe"),
             is_packed=is_gpt_oss and bool(config.get("quantization_config")),
-            shared=_integer(config, _SHARED) if (has_gate or kind == _ERNIE) and config.get(_SHARED) != 0 else 0,
+            shared=_integer(config, _SHARED) if may_share and config.get(_SHARED) != 0 else 0,
             has_shared_gate=has_gate,
-            has_correction=kind == _ERNIE or (kind == _LFM2_MOE and config.get("use_expert_bias") is not False),
+            has_correction=_has_correction(config, kind, mixes=mixes),
             plain_layers=plain_layers,
-            has_no_gate=kind == "arcee",
+            has_no_gate=kind in ("arcee", _NEMOTRON),
             plain_inner=_integer(config, "intermediate_size") if plain_layers else 0,
             is_fp8=in_fp8,
             vision=vision_numbers(whole),
             gemma4=gemma4,
             delta=DeltaShape.from_config(config, _integer) if kind in _SUMS_UP else None,
             conv=ConvShape.from_config(config, _integer) if kind in _CONVOLVES else None,
+            mamba=_mamba(config, kind),
+            bare_layers=bare_layers(config) if kind == _NEMOTRON else 0,
         )
 
     @classmethod
@@ -233,7 +247,7 @@ class ModelShape:
             qkv = (self.heads + 2 * self.kv_heads) * self.head_dim
             found[Matrix(qkv, self.hidden, self.has_qkv_bias)] += self.layers
             found[Matrix(self.hidden, self.heads * self.head_dim, self.is_gpt_oss)] += self.layers
-        later = self.layers - self.plain_layers
+        later = self.layers - self.plain_layers - self.bare_layers
         mlps = ((self.inner, later * experts), (self.shared, later), (self.plain_inner, self.plain_layers))
         for inner, count in mlps:
             if inner and count:
@@ -247,9 +261,9 @@ class ModelShape:
         return self.kv_heads, self.head_dim
 
     @property
-    def recurrent(self) -> DeltaShape | ConvShape | None:
+    def recurrent(self) -> DeltaShape | ConvShape | MambaShape | None:
         """What most layers have in the place of attention."""
-        return self.delta or self.conv
+        return self.delta or self.conv or self.mamba
 
     @property
     def stored(self) -> str:
@@ -265,7 +279,8 @@ class ModelShape:
         if self.experts == 1:
             return rates
         in_layer = self.experts * (self.hidden + self.is_gpt_oss + self.has_correction)
-        return rates + (self.layers - self.plain_layers) * (in_layer + self.hidden * self.has_shared_gate)
+        mixtures = self.layers - self.plain_layers - self.bare_layers
+        return rates + mixtures * (in_layer + self.hidden * self.has_shared_gate)
 
     @property
     def head(self) -> Matrix:
@@ -279,7 +294,7 @@ class ModelShape:
             return self.gemma4.norms(self.layers, self.hidden, self._window) + self.hidden
         if self.recurrent is not None:
             small = self.recurrent.small_numbers(self.layers, self.head_dim)
-            return (2 * self.layers + 1) * self.hidden + small
+            return (2 * self.layers - self.bare_layers + 1) * self.hidden + small
         count = 4 if self.has_post_norms else 2
         normed = self.heads + self.kv_heads if self.is_olmo else 2 if self.has_head_norms else 0
         of_heads = normed * self.head_dim + (self.heads if self.is_gpt_oss else 0)
@@ -326,6 +341,19 @@ class ModelShape:
     def read_matrices(self) -> Counter[Matrix]:
         """Those of them that a token goes through."""
         return self._matrices(self.chosen)
+
+
+def _has_correction(config: Mapping[str, Any], kind: Any, *, mixes: bool) -> bool:
+    """Whether what chooses experts is corrected."""
+    if kind == _LFM2_MOE:
+        return config.get("use_expert_bias") is not False
+    return mixes and kind in (_ERNIE, _NEMOTRON)
+
+
+def _mamba(config: Mapping[str, Any], kind: Any) -> MambaShape | None:
+    if kind == _NEMOTRON:
+        return MambaShape.from_nemotron(config, _integer)
+    return MambaShape.from_config(config, _integer) if kind == _GRANITE4 else None
 
 
 def _experts(config: Mapping[str, Any]) -> tuple[int, int]:

@@ -35,7 +35,8 @@ GGUF_ARCHITECTURES = (
     "granitemoe", "phi3", "gemma2", "gemma3", "gemma4",
     "gpt-oss", "olmo2", "olmoe", "seed_oss", "exaone4", "ernie4_5", "glm4", "chatglm", "hunyuan-dense",
     "minicpm", "qwen2moe", "ernie4_5-moe", "arcee", "qwen35", "qwen35moe",
-    "qwen3next", "lfm2", "lfm2moe",
+    "qwen3next", "lfm2", "lfm2moe", "granitehybrid",
+    "nemotron_h", "nemotron_h_moe",
 )  # fmt: skip
 """What the engine runs, by the names that GGUF has for it; a test keeps them together."""
 EMBEDDING_TYPES = ("qwen3", "qwen2", "mistral", "llama")

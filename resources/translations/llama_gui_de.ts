@@ -508,6 +508,10 @@
         <translation>Schnell für seine Größe: kurze Antworten, Angaben aus Texten, Werkzeuge; 8 Sprachen.</translation>
     </message>
     <message>
+        <source>As quick as a model of 1.5B: tools, summaries, code, facts out of texts; 12 languages.</source>
+        <translation>So schnell wie ein Modell mit 1,5B: Werkzeuge, Zusammenfassungen, Code, Angaben aus Texten; 12 Sprachen.</translation>
+    </message>
+    <message>
         <source>As quick as a model of 1.5B, with the knowledge of a larger one; 8 languages.</source>
         <translation>So schnell wie ein Modell mit 1,5B, mit dem Wissen eines größeren; 8 Sprachen.</translation>
     </message>
@@ -5117,20 +5121,52 @@
         <translation>{0}: Die Aktivierung {1} wird nicht unterstützt.</translation>
     </message>
     <message>
+        <source>a multiple of mamba_n_groups ({0})</source>
+        <translation>ein Vielfaches von mamba_n_groups ({0})</translation>
+    </message>
+    <message>
+        <source>as many as heads of {0} are in {1}, mamba_expand * hidden_size</source>
+        <translation>so viele, wie Heads mit {0} in {1} sind, mamba_expand * hidden_size</translation>
+    </message>
+    <message>
+        <source>{0}: mamba_proj_bias is {1}, which is not supported. Choose another model.</source>
+        <translation>{0}: mamba_proj_bias ist {1}, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: time_step_limit is {1}, which is not supported. Choose another model.</source>
+        <translation>{0}: time_step_limit ist {1}, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>a list of {0} names, each full_attention or mamba</source>
+        <translation>eine Liste von {0} Namen, jeder full_attention oder mamba</translation>
+    </message>
+    <message>
+        <source>a name for each layer, each one of {0}</source>
+        <translation>ein Name für jede Schicht, jeder einer von {0}</translation>
+    </message>
+    <message>
+        <source>such that one of them is attention</source>
+        <translation>so, dass eine davon attention ist</translation>
+    </message>
+    <message>
+        <source>{0}: some layers are mlp and others moe, which is not supported. Choose another model.</source>
+        <translation>{0}: Einige Schichten sind mlp und andere moe, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>layer {0} is {1} and follows no attention or mamba</source>
+        <translation>Schicht {0} ist {1} und folgt auf keine mit attention oder mamba</translation>
+    </message>
+    <message>
+        <source>{0}: {1}, which is not supported. Choose another model.</source>
+        <translation>{0}: {1}, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
+    </message>
+    <message>
         <source>is_causal: false</source>
         <translation>is_causal: false</translation>
     </message>
     <message>
         <source>{0}: the architecture {1} is not supported. Supported: {2}. Choose another model.</source>
         <translation>{0}: Die Architektur {1} wird nicht unterstützt. Unterstützt: {2}. Wähle ein anderes Modell.</translation>
-    </message>
-    <message>
-        <source>{0}: {1} is {2}, which is not supported: of Granite 4.0 only models run whose layers are all attention (and not Mamba), without experts. Choose one without an h in its name, such as granite-4.0-micro.</source>
-        <translation>{0}: {1} ist {2}, und das wird nicht unterstützt: Von Granite 4.0 laufen nur Modelle, deren Schichten alle Attention sind (und nicht Mamba), ohne Experten. Wähle eines ohne h im Namen, etwa granite-4.0-micro.</translation>
-    </message>
-    <message>
-        <source>{0} has layers that are not attention (Mamba), which we do not run. Choose another model.</source>
-        <translation>{0} hat Schichten, die nicht Attention sind (Mamba); die laufen hier nicht. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>so small that the base stays at or below {0}, with heads of 4 and more</source>

@@ -71,7 +71,7 @@ def arrival(engine: Engine, tokens: int, chats: int, rounds: int) -> None:
         writers = [
             submit(engine, random_prompt(engine, 64, 9000 + turn * 100 + n), 4000, f"w{n}") for n in range(chats)
         ]
-        while min(len(marks) for _, marks in writers) < 12:
+        while min(len(marks) for _, marks in writers) < 24:
             time.sleep(0.01)
         began = time.perf_counter()
         beside = first_token(engine, random_prompt(engine, tokens, 8500 + turn), "beside")
@@ -81,15 +81,17 @@ def arrival(engine: Engine, tokens: int, chats: int, rounds: int) -> None:
             job.result()
         marks = writers[0][1]
         # The last ones: before, the others were still reading.
-        own = statistics.median(b - a for a, b in pairwise([at for at in marks if at <= began][-11:]))
+        before = [b - a for a, b in pairwise([at for at in marks if at <= began][-21:])]
+        own = statistics.median(before)
         gaps = [b - a for a, b in pairwise(marks) if b > began and a < ended]
         tail = sorted(gaps)[int(len(gaps) * 0.95)]
-        results.append((max(gaps) / own, tail / own, statistics.median(gaps) / own, alone / beside, own))
-    worst, tail, usual, speed, own = (statistics.median(column) for column in zip(*results, strict=True))
+        ratios = (max(gaps), tail, statistics.median(gaps), max(before))
+        results.append((*(gap / own for gap in ratios), alone / beside, own))
+    worst, tail, usual, uneven, speed, own = (statistics.median(column) for column in zip(*results, strict=True))
     print(
         f"a prompt of {tokens} tokens beside {chats} answers: longest gap {worst:.1f} of their own steps, 95 % below "
         f"{tail:.1f}, usual {usual:.1f}; the prompt reads at {speed:.0%} of its speed alone (own step "
-        f"{own * 1e3:.0f} ms)",
+        f"{own * 1e3:.0f} ms; of 20 before the prompt came the longest was {uneven:.1f} usual ones)",
         flush=True,
     )
 

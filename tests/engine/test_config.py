@@ -215,30 +215,6 @@ def test_what_gemma_2_cannot_have(read, changes, error, said):
         read(**GEMMA2, **changes)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"layer_types": ["mamba", "attention", "mamba"]}, r"layer_types is \['mamba', .* Mamba.*granite-4.0-micro"),
-        ({"layer_types": ["linear_attention"]}, "layer_types"),
-        ({"layer_types": None}, "layer_types is None"),
-        ({"num_local_experts": 62}, "num_local_experts is 62, .* without experts"),
-        ({"num_local_experts": ...}, "num_local_experts is 8"),
-        ({"position_embedding_type": None}, "position_embedding_type is None"),
-    ],
-)
-def test_granite_4_with_mamba_or_experts_is_refused(read, changes, said):
-    values = {
-        "architectures": ["GraniteMoeHybridForCausalLM"],
-        "layer_types": 2 * ["attention"],
-        "num_local_experts": 0,
-        "position_embedding_type": "rope",
-        "shared_intermediate_size": 96,
-    }
-    assert read(**values).intermediate_size == 96
-    with pytest.raises(UnsupportedModelError, match=said):
-        read(**values | changes)
-
-
 @pytest.mark.parametrize("alpha", [0.5, 1e30, "1000", True])
 def test_an_alpha_that_cannot_be_is_told(read, alpha):
     hunyuan = {"architectures": ["HunYuanDenseV1ForCausalLM"], "head_dim": 24}

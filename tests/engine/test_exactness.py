@@ -41,6 +41,8 @@ SHAPES_AND_DTYPES = [
     *itertools.product(("lfm2-moe",), ("float32", "bfloat16")),
     # Most layers have state spaces.
     *itertools.product(("granite4-h",), ("float32", "bfloat16")),
+    # And some no feed-forward part.
+    ("nemotron-h-moe", "bfloat16"),
 ]
 # They go ways that others go, too.
 MORE_SHAPES_AND_DTYPES = [
@@ -62,6 +64,8 @@ MORE_SHAPES_AND_DTYPES = [
     *itertools.product(("lfm2-moe",), ("int8", "bfloat16/int8")),
     *itertools.product(("granite4-h",), ("int8", "int4", "bfloat16/int8")),
     *itertools.product(("granite4-h-moe",), ("float32", "bfloat16", "int8")),
+    *itertools.product(("nemotron-h",), ("float32", "bfloat16", "int8", "int4")),
+    *itertools.product(("nemotron-h-moe",), ("float32", "int8", "bfloat16/int8")),
     *((shape, "bfloat16/int8") for shape in ("mistral", "granite-moe", "qwen3", "phi4-mini")),
     *(("gemma3", "int8/int8"), ("tinyllama", "float32/int8")),
 ]

@@ -74,7 +74,9 @@ _GEMMA4_WORDS = (
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 _IN_TURN = re.compile(r"(model\.layers\.[0-9]+\.mlp\.experts)\.(gate_up|down)_proj(_bias)?")
 _LFM2_STACK = re.compile(r"model\.layers(?=\.[0-9]+\.feed_forward)")
-_EXPERT = re.compile(r"(model\.layers\.[0-9]+\..*\.experts)\.([0-9]+)\.(.*)")
+_OF_MIXERS = tuple(f".mixer.{part}" for part in ("conv1d.weight", "norm.weight", "A_log", "D", "dt_bias"))
+"""Nemotron-H's, in layers with state spaces."""
+_EXPERT = re.compile(r"((?:model|backbone)\.layers\.[0-9]+\..*\.experts)\.([0-9]+)\.(.*)")
 
 
 def write_gguf(
@@ -118,6 +120,8 @@ def arch_of(config: Mapping[str, Any]) -> str:
     """What GGUF calls the architecture of a config.json."""
     if "mamba" in config.get("layer_types", ()):
         return "granitehybrid"
+    if "hybrid_override_pattern" in config:
+        return "nemotron_h_moe" if "E" in config["hybrid_override_pattern"] else "nemotron_h"
     return ARCHITECTURES[config["architectures"][0]]
 
 
@@ -175,7 +179,7 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         "feed_forward_length": config.get("shared_intermediate_size", config.get("intermediate_size", 512)),
         "attention.head_count": heads,
         "attention.head_count_kv": config.get("num_key_value_heads", heads),
-        "attention.layer_norm_rms_epsilon": float(config.get("rms_norm_eps") or config["norm_eps"]),
+        "attention.layer_norm_rms_epsilon": float(config.get("rms_norm_eps") or config.get("norm_eps") or 1e-5),
         "attention.key_length": head_dim,
         "attention.value_length": head_dim,
         "rope.dimension_count": int(head_dim * config.get("partial_rotary_factor", 1.0)),
@@ -259,6 +263,31 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values |= {"leading_dense_block_count": config["num_dense_layers"], "expert_gating_func": 2}
     if arch == "gpt-oss":
         values["expert_feed_forward_length"] = config["intermediate_size"]
+    if arch.startswith("nemotron_h"):
+        pattern, wide = config["hybrid_override_pattern"], config.get("moe_intermediate_size")
+        del values["attention.layer_norm_rms_epsilon"]
+        values |= {
+            "attention.layer_norm_epsilon": config["layer_norm_epsilon"],
+            "attention.head_count_kv": [config["num_key_value_heads"] if one == "*" else 0 for one in pattern],
+            "feed_forward_length": [(wide or config["intermediate_size"]) if one in "-E" else 0 for one in pattern],
+            "rope.scaling.finetuned": False,
+            "ssm.conv_kernel": config["conv_kernel"],
+            "ssm.state_size": config["ssm_state_size"],
+            "ssm.group_count": config["n_groups"],
+            "ssm.inner_size": config["mamba_num_heads"] * config["mamba_head_dim"],
+            "ssm.time_step_rank": config["mamba_num_heads"],
+        }
+    if arch == "nemotron_h_moe":
+        values |= {
+            "expert_count": config["n_routed_experts"],
+            "expert_used_count": config["num_experts_per_tok"],
+            "expert_feed_forward_length": config["moe_intermediate_size"],
+            "expert_shared_feed_forward_length": config["moe_shared_expert_intermediate_size"],
+            "expert_shared_count": config["n_shared_experts"],
+            "expert_weights_norm": config["norm_topk_prob"],
+            "expert_weights_scale": config["routed_scaling_factor"],
+            "expert_group_count": config["n_group"],
+        }
     if arch == "granitehybrid":
         heads_of = {"attention": config["num_key_value_heads"], "mamba": 0}
         width = config["mamba_expand"] * config["hidden_size"]
@@ -386,7 +415,7 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
             if arch == "qwen3next" and ".in_proj_qkvz." in name:
                 stored |= _apart_by_kind(name, weight, config)
                 continue
-            if ".mamba." in name:
+            if ".mamba." in name or name.endswith(_OF_MIXERS):
                 name, weight = _of_mamba(name, weight, config)
             if arch in HYBRID:
                 name, weight = _of_qwen35(name, weight, config, in_turn=arch != "qwen3next")
@@ -422,7 +451,7 @@ def _of_mamba(name: str, weight: torch.Tensor, config: Mapping[str, Any]) -> tup
     if name.endswith("conv1d.weight"):
         return name, weight.squeeze(1)
     if name.endswith("norm.weight"):
-        return name, weight.view(config["mamba_n_groups"], -1)
+        return name, weight.view(config.get("mamba_n_groups", config.get("n_groups")), -1)
     if name.endswith((".A_log", ".D")):
         return name, (-weight.exp() if name.endswith("A_log") else weight).view(-1, 1)
     return name.replace("dt_bias", "dt_proj.bias"), weight
@@ -493,7 +522,8 @@ def _stacked(weights: dict[str, torch.Tensor], arch: str) -> dict[str, torch.Ten
         else:
             whole[name] = weight
     joined = {name: torch.stack([stack[n] for n in sorted(stack)]) for name, stack in stacks.items()}
-    return whole | {_LFM2_STACK.sub("layers", name): stack for name, stack in joined.items()}
+    renamed = {name.replace("backbone", "model").replace(".mixer.", ".mlp."): stack for name, stack in joined.items()}
+    return whole | {_LFM2_STACK.sub("layers", name): stack for name, stack in renamed.items()}
 
 
 def _apart(before: str, part: str, bias: str, weight: torch.Tensor) -> dict[str, torch.Tensor]:

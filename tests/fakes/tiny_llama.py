@@ -38,6 +38,7 @@ Shape = Literal[
     "glm", "glm4", "hunyuan", "minicpm", "olmo2", "olmo3", "olmoe", "seed-oss", "exaone4", "ernie", "gemma2",
     "qwen2-moe", "ernie-moe", "arcee", "magistral", "gemma4", "gemma4-31b", "gemma4-26b", "qwen3.5",
     "qwen3.5-moe", "qwen3-next", "lfm2", "lfm2-moe", "granite4-h", "granite4-h-moe",
+    "nemotron-h", "nemotron-h-moe",
 ]  # fmt: skip
 SHAPES: tuple[Shape, ...] = ("llama-3.2", "llama-3.1", "tinyllama")
 FAMILY_SHAPES: tuple[Shape, ...] = (
@@ -49,7 +50,7 @@ FAMILY_SHAPES: tuple[Shape, ...] = (
 """Relatives: the same numbers, but for what makes the family."""
 CPU_SHAPES: tuple[Shape, ...] = (
     "gemma4", "gemma4-31b", "gemma4-26b", "qwen3.5", "qwen3.5-moe", "qwen3-next", "lfm2", "lfm2-moe",
-    "granite4-h", "granite4-h-moe",
+    "granite4-h", "granite4-h-moe", "nemotron-h", "nemotron-h-moe",
 )  # fmt: skip
 """Relatives that run on the CPU only."""
 STRANGE_SHAPES: tuple[Shape, ...] = ("minicpm",)
@@ -221,6 +222,22 @@ _SHAPES: dict[Shape, dict[str, Any]] = {
                        "mamba_n_heads": 8, "mamba_d_head": "auto", "mamba_n_groups": 2, "mamba_d_state": 24,
                        "mamba_d_conv": 4, "mamba_expand": 2, "mamba_conv_bias": True, "mamba_proj_bias": False,
                        "mamba_chunk_size": 16, "pad_token_id": None},
+    # Each half of a layer is a layer in the files, and some have no second one.
+    "nemotron-h": {"architectures": ["NemotronHForCausalLM"], "model_type": "nemotron_h", "num_hidden_layers": 8,
+                   "hybrid_override_pattern": "M-M*-MM-", "hidden_act": ..., "mlp_hidden_act": "relu2",
+                   "mamba_hidden_act": "silu", "head_dim": 16, "mamba_num_heads": 8, "mamba_head_dim": 24,
+                   "n_groups": 2, "ssm_state_size": 16, "conv_kernel": 4, "expand": 2, "chunk_size": 16,
+                   "use_conv_bias": True, "use_bias": False, "mamba_proj_bias": False, "rms_norm_eps": ...,
+                   "layer_norm_epsilon": 1e-5, "tie_word_embeddings": False, "pad_token_id": None},
+    "nemotron-h-moe": {"architectures": ["NemotronHForCausalLM"], "model_type": "nemotron_h", "num_hidden_layers": 7,
+                       "hybrid_override_pattern": "MEM*EME", "hidden_act": ..., "mlp_hidden_act": "relu2",
+                       "mamba_hidden_act": "silu", "head_dim": 16, "mamba_num_heads": 8, "mamba_head_dim": 16,
+                       "n_groups": 2, "ssm_state_size": 16, "conv_kernel": 4, "expand": 2, "chunk_size": 16,
+                       "use_conv_bias": True, "use_bias": False, "mamba_proj_bias": False, "rms_norm_eps": ...,
+                       "layer_norm_epsilon": 1e-5, "n_routed_experts": 8, "num_experts_per_tok": 3,
+                       "moe_intermediate_size": 48, "moe_shared_expert_intermediate_size": 96, "n_shared_experts": 1,
+                       "routed_scaling_factor": 2.5, "n_group": 1, "topk_group": 1, "norm_topk_prob": True,
+                       "tie_word_embeddings": False, "pad_token_id": None},
     # As OpenAI wrote it: every other layer has a window, from the first on.
     "gpt-oss": {"architectures": ["GptOssForCausalLM"], "model_type": "gpt_oss", "head_dim": 16,
                 "num_local_experts": 8, "num_experts_per_tok": 3, "intermediate_size": 96, "attention_bias": True,
@@ -355,7 +372,11 @@ def write_random_weights(folder: Path, *, seed: int = 0, shards: int = 1, zero_r
     if config.has_sinks:
         weights = as_gpt_oss(weights, "MXFP4" if config.stored_kind else "")
     theirs = {ours: stored for stored, ours in config.part_names.items()}
-    _save(folder, {with_parts(name, theirs): weight for name, weight in weights.items()}, shards)
+
+    def stored(name: str) -> str:
+        return with_parts(name, theirs) if config.split is None else config.split.in_folder(name)
+
+    _save(folder, {stored(name): weight for name, weight in weights.items()}, shards)
 
 
 def write_answering_model(folder: Path, shape: Shape, answer: str, *, behind: str) -> Path:

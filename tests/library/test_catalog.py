@@ -98,7 +98,7 @@ WANTED = {
     "HuggingFaceTB/SmolVLM-500M-Instruct",
     "Qwen/Qwen3-VL-2B-Instruct",
     "Qwen/Qwen3-VL-4B-Instruct", "Qwen/Qwen3.5-0.8B", "Qwen/Qwen3.5-4B", "LiquidAI/LFM2.5-1.2B-Instruct",
-    "LiquidAI/LFM2-8B-A1B",
+    "LiquidAI/LFM2-8B-A1B", "ibm-granite/granite-4.0-h-tiny",
 }  # fmt: skip
 
 

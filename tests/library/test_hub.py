@@ -425,21 +425,6 @@ def test_what_cannot_be_run_is_not_planned(fake_hub: FakeHub, access: HubAccess,
     assert words in Hub(access).details(REPO).problem
 
 
-@pytest.mark.parametrize(("other", "runs"), [("mamba", False), ("attention", True)])
-def test_layers_that_are_no_attention_are_told_before_a_download(
-    fake_hub: FakeHub, access: HubAccess, other: str, runs: bool
-):
-    kind = "granitemoehybrid"
-    files = model_files(model_type=kind, layer_types=["attention", other])
-    fake_hub.add(REPO, files, info=info("GraniteMoeHybridForCausalLM", kind=kind))
-    assert ("Mamba" in Hub(access).details(REPO).problem) != runs
-    if runs:
-        assert Hub(access).plan(REPO).files
-    else:
-        with pytest.raises(DownloadError, match="Mamba"):
-            Hub(access).plan(REPO)
-
-
 def test_one_gguf_file_is_chosen(fake_hub: FakeHub, access: HubAccess):
     fake_hub.add(REPO, {"m-Q8_0.gguf": b"8", "m-Q4_K_M.gguf": b"4", "mmproj-Q4_K_M.gguf": b"p"})
     hub = Hub(access)

@@ -39,7 +39,7 @@ typedef struct {
 } Experts;
 
 typedef struct {
-    Linear qkv, out, gate_up, down; /* the last two those of one expert, where there are some */
+    Linear qkv, out, gate_up, down; /* the last two those of one expert, where there are some; or empty: there is no MLP */
     const float *attention_norm, *mlp_norm; /* or NULL */
     const float *q_norm, *k_norm; /* of each head or of all as one, before or after they are rotated; or NULL */
     const float *post_attention_norm, *post_mlp_norm; /* of what is added to x; or NULL */
@@ -539,7 +539,7 @@ static void pass_in_team(const Pass *pass, const Rows *all, const Space *space, 
     leave(&layer->out, all->x, layer->post_attention_norm, layer->eps, rows, space);
     if (layer->experts) {
         pass_experts(layer, all->x, rows, space);
-    } else {
+    } else if (layer->gate_up.count) {
         enter(&layer->gate_up, all->x, layer->mlp_norm, layer->eps, rows, space);
         multiply_prepared(&layer->gate_up, space, rows, space->y, 0);
         gate_rows(space->y, rows, layer->down.width, (Activation)layer->gate, space->inner);

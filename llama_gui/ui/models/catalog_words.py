@@ -35,6 +35,9 @@ DESCRIPTIONS = (
     ),
     QT_TRANSLATE_NOOP("Catalog", "Quick for its size: short answers, facts out of texts, tools; 8 languages."),
     QT_TRANSLATE_NOOP("Catalog", "As quick as a model of 1.5B, with the knowledge of a larger one; 8 languages."),
+    QT_TRANSLATE_NOOP(
+        "Catalog", "As quick as a model of 1.5B: tools, summaries, code, facts out of texts; 12 languages."
+    ),
     QT_TRANSLATE_NOOP("Catalog", "Thinks first, if you wish. Code, tools, long texts, images; many languages."),
     QT_TRANSLATE_NOOP(
         "Catalog", "Reads images: pages, tables, screenshots; many languages. Slower than 2B, and better."
