@@ -111,6 +111,7 @@ def compare_families(python: str) -> None:
         "mistral": {"sliding_window": 500},
         "phi3": {"sliding_window": 500},
         "qwen2": {"use_sliding_window": False},
+        "gpt-oss": {"rope_scaling": None},  # it rounds the ends of YaRN's ramp, which OpenAI's own code does not
         "exaone4": {"sliding_window": None, "layer_types": 5 * ["full_attention"]},
         "qwen3.5": {"linear_value_head_dim": 16},  # it knows heads that are as wide for values as for keys
         # Of Gemma 4 it knows E2B and E4B: those that borrow do it of the last two that do not.

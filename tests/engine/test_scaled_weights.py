@@ -57,7 +57,8 @@ def test_numbers_are_rounded_once_in_every_precision(tmp_path, load, layout, dty
     [("ministral3", "mistral"), ("qwen3", "qwen"), ("phi3", "channels"), ("ernie", "qwen"), ("ernie", "channels"),
      ("granite4", "channels"), ("glm4", "qwen"), ("glm4", "channels"), ("hunyuan", "channels"), ("ernie-moe", "qwen"),
      ("gemma3", "channels"), ("mixtral", "qwen"), ("mixtral", "autofp8"), ("qwen3-moe", "qwen"),
-     ("granite-moe", "channels"), ("smollm2", "mistral")],
+     ("granite-moe", "channels"), ("smollm2", "mistral"), ("granite4-h", "channels"), ("nemotron-h", "modelopt"),
+     ("nemotron-h-moe", "channels"), ("qwen3.5", "channels"), ("lfm2", "channels")],
 )  # fmt: skip
 def test_families(tmp_path, tiny_folder, load, shape, layout):
     folder, same = write_fp8(tiny_folder(shape), tmp_path / "model", LAYOUTS[layout])
