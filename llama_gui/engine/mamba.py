@@ -58,20 +58,20 @@ class Mamba(RatedRecurrent):
         return read
 
     def _read(self, mixed: Tensor, rates: Tensor, piece: Piece) -> Tensor:
-        """One token at a time: ``[rows, inner]`` in float32."""
+        """One token at a time: ``[rows, inner]`` in float32. Torch's activations of several have other bits."""
         config, weights = self.config, self.weights
         before, memory = piece.source.inputs[self.number], piece.source.memory[self.number]
         gates, seen, _ = mixed.split((config.inner, config.mixed_width, config.heads), 1)
         window = torch.cat((before, seen))
-        times = F.softplus(rates + weights.offsets)
         read: list[Tensor] = []
         for token in range(len(mixed)):
-            convolved = (window[token : token + config.taps] * weights.taps).sum(0)
-            memory, found = self._step(memory, self._activated(convolved), times[token].unsqueeze(1))
-            read.append(found.flatten())
+            convolved = self._activated((window[token : token + config.taps] * weights.taps).sum(0))
+            times = F.softplus(rates[token] + weights.offsets).unsqueeze(1)
+            memory, found = self._step(memory, convolved, times)
+            read.append(self._normed(found.flatten() * F.silu(gates[token])))
         piece.target.inputs[self.number] = window[len(mixed) :]
         piece.target.memory[self.number] = memory
-        return self._normed(torch.stack(read) * F.silu(gates))
+        return torch.stack(read)
 
     def _activated(self, convolved: Tensor) -> Tensor:
         bias = self.weights.bias
@@ -90,6 +90,6 @@ class Mamba(RatedRecurrent):
 
     def _normed(self, read: Tensor) -> Tensor:
         """The heads of each group as one."""
-        groups = read.view(len(read), self.config.groups, -1)
-        scale = groups.square().mean(2, keepdim=True).add_(self.config.eps).rsqrt_()
-        return (groups * scale).flatten(1) * self.weights.norm
+        groups = read.view(self.config.groups, -1)
+        scale = groups.square().mean(1, keepdim=True).add_(self.config.eps).rsqrt_()
+        return (groups * scale).flatten() * self.weights.norm

@@ -554,3 +554,17 @@ def test_log_mass_of_what_is_not_finite(kernels: NativeKernels, size: int, bad: 
         logits[place] = bad
         assert not math.isfinite(kernels.log_mass(logits))
     assert not math.isfinite(kernels.log_mass(torch.full((size,), -torch.inf)))
+
+
+@pytest.mark.parametrize(("channels", "width"), [(1, 8), (3, 24), (4, 16), (9, 40), (48, 1536), (130, 72)])
+def test_rows_times_a_weight_of_float32(kernels: NativeKernels, channels: int, width: int):
+    """Whatever is multiplied beside a row, and in registers of either width, its bits are the same."""
+    x, weight = numbers(MANY, width), numbers(channels, width, seed=2)
+    whole_of = kernels.dots(x, weight)
+    torch.testing.assert_close(whole_of, x @ weight.t(), rtol=1e-4, atol=1e-3)
+    for rows in (1, 2, 3, 4, 5, 7, 63, 64, 65, 71):
+        assert torch.equal(kernels.dots(x[5 : 5 + rows], weight), whole_of[5 : 5 + rows])
+    with kernels.narrow():
+        assert torch.equal(kernels.dots(x, weight), whole_of)
+    one = torch.stack([kernels.dots(x, weight[c : c + 1])[:, 0] for c in range(channels)], 1)
+    assert torch.equal(one, whole_of)

@@ -50,6 +50,7 @@ EXPORT const char *llama_gui_sources(void) { return SOURCES; }
 #include "coded_products.h"
 #include "coded_calls.h"
 #include "rows.h"
+#include "dots.h"
 #include "logits.h"
 #include "rounding.h"
 #include "gguf_blocks.h"

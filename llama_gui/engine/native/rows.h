@@ -81,32 +81,6 @@ EXPORT int llama_gui_norm(const float *x, ptrdiff_t rows, ptrdiff_t width, const
     return 0;
 }
 
-/* `width` is a multiple of eight. */
-INLINE float dot(const float *x, const float *w, ptrdiff_t width) {
-    __m256 first = _mm256_setzero_ps(), second = _mm256_setzero_ps();
-    ptrdiff_t k = 0;
-    for (; k + 16 <= width; k += 16) {
-        first = _mm256_fmadd_ps(_mm256_loadu_ps(x + k), _mm256_loadu_ps(w + k), first);
-        second = _mm256_fmadd_ps(_mm256_loadu_ps(x + k + 8), _mm256_loadu_ps(w + k + 8), second);
-    }
-    if (k < width) first = _mm256_fmadd_ps(_mm256_loadu_ps(x + k), _mm256_loadu_ps(w + k), first);
-    return sum_of_floats(_mm256_add_ps(first, second));
-}
-
-/* For all threads of a team: rows of float32 times a weight [channels][width] of float32, into y [rows][stride]. */
-static void dots_in_team(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *w, ptrdiff_t channels, ptrdiff_t stride,
-                         float *y) {
-#pragma omp for
-    for (ptrdiff_t c = 0; c < channels; c++)
-        for (ptrdiff_t r = 0; r < rows; r++) y[r * stride + c] = dot(x + r * width, w + c * width, width);
-}
-
-EXPORT int llama_gui_dots(const float *x, ptrdiff_t rows, ptrdiff_t width, const float *w, ptrdiff_t channels, float *y) {
-#pragma omp parallel if (rows * width * channels > WORTH_SHARING)
-    dots_in_team(x, rows, width, w, channels, channels, y);
-    return 0;
-}
-
 /* The largest absolute value of `count` numbers, a multiple of eight; NaN if any is NaN. */
 INLINE float largest_size(const float *x, ptrdiff_t count) {
     __m256 largest = _mm256_setzero_ps(), unordered = _mm256_setzero_ps();
