@@ -76,6 +76,12 @@ CASES = {
         '[TOOL_CALLS]weather[ARGS]{"city": "<tool_call>"}', "", (call("weather", city="<tool_call>"),),
     ),
     "mistral": ('[TOOL_CALLS][{"name": "weather", "arguments": {"city": "Oslo"}}]', "", (OSLO,)),
+    "nemotron nano 2": (
+        'I look.\n<TOOLCALL>[{"name": "weather", "arguments": {"city": "Oslo"}}, {"name": "add", '
+        '"arguments": {"a": 1, "b": [2, {"c": null}]}}]</TOOLCALL>',
+        "I look.",
+        (OSLO, ADD),
+    ),
     "mistral without its mark": (
         ' [{"name": "weather", "arguments": {"city": "Oslo"}}, {"name": "add", '
         '"arguments": {"a": 1, "b": [2, {"c": null}]}}]',

@@ -6,6 +6,7 @@
     <tool_call>[{"name": "f", "arguments": {…}}]                Granite 3.1
     <|tool_call|>[{"name": "f", "arguments": {…}}]              Granite 3.3; Phi-4-mini, with <|/tool_call|> behind it
     [TOOL_CALLS][{"name": "f", "arguments": {…}}]               Mistral
+    <TOOLCALL>[{"name": "f", "arguments": {…}}]</TOOLCALL>      Nemotron Nano 2
     [TOOL_CALLS]f[ARGS]{…}[TOOL_CALLS]f[ARGS]{…}                Mistral since 2025; some with [CALL_ID]abc before [ARGS]
     functools[{"name": "f", "arguments": {…}}]                  Phi-4-mini
     <|python_tag|>{"name": "f", "parameters": {…}}; {…}         Llama 3.1
@@ -58,6 +59,7 @@ HERMES = Manner("<tool_call>", close="</tool_call>", must_close=True, others=("<
 TOOL_CALL_TOKEN = Manner("<|tool_call|>", close="<|/tool_call|>")
 MISTRAL = Manner("[TOOL_CALLS]", has_one=False, others=("[ARGS]", "[CALL_ID]"))
 MISTRAL_NAMED = Manner("[TOOL_CALLS]", has_list=False, before_arguments="[ARGS]", before_id="[CALL_ID]")
+NEMOTRON = Manner("<TOOLCALL>", close="</TOOLCALL>", has_one=False)
 FUNCTOOLS = Manner("functools", "[", has_one=False)
 PYTHON_TAG = Manner("<|python_tag|>", has_list=False, key="parameters")
 BARE = Manner("", has_list=False, key="parameters")
@@ -67,4 +69,4 @@ HARMONY_ROLE = Manner("<|start|>assistant to=functions.", has_list=False)
 """gpt-oss's, which names the function behind the channel or before it. An answer's text holds nothing of either: they
 come as Hermes' (`engine/harmony.py`)."""
 
-MANNERS = (HERMES, TOOL_CALL_TOKEN, MISTRAL, MISTRAL_NAMED, FUNCTOOLS, PYTHON_TAG, BARE)
+MANNERS = (HERMES, TOOL_CALL_TOKEN, MISTRAL, MISTRAL_NAMED, NEMOTRON, FUNCTOOLS, PYTHON_TAG, BARE)

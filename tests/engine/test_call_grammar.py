@@ -19,7 +19,16 @@ from llama_gui.engine.structured_output import GrammarCompiler
 from llama_gui.engine.thinking_watch import TagWatch
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.tool_calls import MANNERS, Manner, call_schema, parameters_of
-from llama_gui.tool_calls.manners import BARE, FUNCTOOLS, HERMES, MISTRAL, MISTRAL_NAMED, PYTHON_TAG, TOOL_CALL_TOKEN
+from llama_gui.tool_calls.manners import (
+    BARE,
+    FUNCTOOLS,
+    HERMES,
+    MISTRAL,
+    MISTRAL_NAMED,
+    NEMOTRON,
+    PYTHON_TAG,
+    TOOL_CALL_TOKEN,
+)
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_tokenizers import LLAMA3_TEMPLATE, byte_level_tokenizer, sentencepiece_tokenizer, write_tokenizer
 
@@ -140,6 +149,8 @@ OPENINGS = [
     (MISTRAL_NAMED, "[TOOL_CALLS]"),
     (MISTRAL_NAMED, 'I look. [TOOL_CALLS]write_note[ARGS]{"text": "'),
     (MISTRAL_NAMED, "[TOOL_CALLS]now[CALL_ID]"),
+    (NEMOTRON, "<TOOLCALL>"),
+    (NEMOTRON, 'I look.\n<TOOLCALL>[{"name": "now"'),
     (FUNCTOOLS, "functools["),
     (PYTHON_TAG, "<|python_tag|>"),
     (BARE, '{"name":'),
