@@ -2,12 +2,15 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from llama_gui.engine.fields import Fields, shown
 from llama_gui.engine.recurrent_config import ATTENDS, RecurrentConfig, recurrent_layers
 from llama_gui.errors import UnsupportedModelError
 
 MAMBA = "mamba"
+_UNLIMITED: tuple[list[Any], ...] = ([math.inf], [{"__float__": "Infinity"}], [None])
+"""The second is how transformers 5 writes the first, which is no JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def read_mamba(fields: Fields, layers: int, hidden: int) -> MambaConfig | None:
     taps = fields.integer("mamba_d_conv", 4)
     if taps < 2:
         raise fields.wrong("mamba_d_conv", "at least 2, the last tokens that are convolved")
-    if fields.values.get("time_step_limit") not in (None, [0.0, math.inf]):
+    if _limits(fields.values.get("time_step_limit")):
         raise _refused(fields, "time_step_limit")
     return MambaConfig(
         recurrent_layers(fields, MAMBA, layers, [MAMBA] * layers),
@@ -80,6 +83,11 @@ def read_mamba(fields: Fields, layers: int, hidden: int) -> MambaConfig | None:
         fields.number("rms_norm_eps", 1e-6),
         fields.flag("mamba_conv_bias", True),
     )
+
+
+def _limits(limit: Any) -> bool:
+    """Whether it bounds how much a token counts."""
+    return limit is not None and not (isinstance(limit, list) and limit[:1] == [0] and limit[1:] in _UNLIMITED)
 
 
 def _refused(fields: Fields, name: str) -> UnsupportedModelError:

@@ -97,14 +97,19 @@ ARCHITECTURES = ("nemotron_h", "nemotron_h_moe")
 """What GGUF calls it, without and with experts."""
 
 
+_GGUF_KEYS = ("attention.head_count_kv", "feed_forward_length", "block_count", "nextn_predict_layers")
+
+
 def gguf_split(metadata: Mapping[str, Any]) -> SplitLayers | None:
     """Of a GGUF file; None: its layers are whole, or nobody can tell, of which `read_split` complains."""
     name = metadata.get("general.architecture")
-    if name not in ARCHITECTURES:
+    if not isinstance(name, str) or name not in ARCHITECTURES:
         return None
-    lists = [metadata.get(f"{name}.{key}") for key in ("attention.head_count_kv", "feed_forward_length")]
+    has_experts = name == ARCHITECTURES[1]
+    heads, inner, blocks, guessing = (metadata.get(f"{name}.{key}", ()) for key in _GGUF_KEYS)
     try:
-        heads, inner = ([int(number) for number in numbers] for numbers in lists if numbers is not None)
-        return SplitLayers.of(gguf_halves(heads, inner, has_experts=name == ARCHITECTURES[1]))
+        layers = int(blocks) - int(guessing or 0)  # the last ones only guess further tokens
+        halves = gguf_halves(*(list(map(int, numbers))[:layers] for numbers in (heads, inner)), has_experts=has_experts)
+        return SplitLayers.of(halves)
     except (TypeError, ValueError):
         return None

@@ -1,5 +1,6 @@
 """What config.json and GGUF files say about state spaces."""
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -103,13 +104,25 @@ def test_what_cannot_be(changes: dict[str, object], said: str):
         read(**changes)
 
 
-@pytest.mark.parametrize("changes", [{"mamba_proj_bias": True}, {"time_step_limit": [0.001, 0.1]}])
+def test_as_transformers_writes_it():
+    from transformers import GraniteMoeHybridConfig
+
+    values = {name: value for name, value in H_TINY.items() if name != "model_type"}
+    written = json.loads(GraniteMoeHybridConfig(**values).to_json_string())
+    assert written["time_step_limit"][1] != math.inf, "it is no JSON"
+    assert network_config(Fields(written, Path("config.json"))) == read(eos_token_id=2)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"mamba_proj_bias": True}, {"time_step_limit": [0.001, 0.1]}, {"time_step_limit": [0, 1]}, {"time_step_limit": 7}],
+)
 def test_what_is_not_supported(changes: dict[str, object]):
     with pytest.raises(UnsupportedModelError, match=next(iter(changes))):
         read(**changes)
 
 
-@pytest.mark.parametrize("limit", [None, [0.0, math.inf], [0, math.inf]])
+@pytest.mark.parametrize("limit", [None, [0.0, math.inf], [0, math.inf], [0.0, {"__float__": "Infinity"}], [0, None]])
 def test_limits_that_limit_nothing(limit: object):
     assert read(time_step_limit=limit).mamba is not None
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import gguf
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
 from llama_gui.engine.config import NetworkConfig, load_config, network_config
@@ -121,6 +122,18 @@ def test_lists_say_the_same_as_letters():
         assert read(NANO_3, hybrid_override_pattern=..., **{name: listed}) == read(NANO_3)
 
 
+@pytest.mark.parametrize("values", [NANO_2, NANO_3])
+def test_as_transformers_writes_it(values: dict[str, Any]):
+    from transformers import NemotronHConfig
+
+    written = json.loads(
+        NemotronHConfig(**{name: value for name, value in values.items() if name != "model_type"}).to_json_string()
+    )
+    assert "hybrid_override_pattern" not in written
+    config = network_config(Fields(written, Path("config.json")))
+    assert config == read(values, eos_token_id=2, max_position_embeddings=written["max_position_embeddings"])
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "said"),
     [
@@ -158,6 +171,21 @@ def test_files_say_the_same_as_folders(tiny_folder: Any, tmp_path: Path, shape: 
     assert file.rms_norm_eps == whole.rms_norm_eps
     assert whole.experts or file.intermediate_size == whole.intermediate_size
     assert (file.experts and file.experts.scale) == (whole.experts and whole.experts.scale)
+
+
+def test_layers_that_guess_further_tokens_are_left_aside(tiny_folder: Any, load: Any, tmp_path: Path):
+    """One more block, with attention and experts in one."""
+    folder = tiny_folder("nemotron-h-moe")
+    fields = network_fields(json.loads((folder / "config.json").read_text()), "nemotron_h_moe")
+    more = {
+        "nemotron_h_moe.block_count": 8,
+        "nemotron_h_moe.nextn_predict_layers": 1,
+        "nemotron_h_moe.attention.head_count_kv": [*fields["nemotron_h_moe.attention.head_count_kv"], 2],
+        "nemotron_h_moe.feed_forward_length": [*fields["nemotron_h_moe.feed_forward_length"], 48],
+    }
+    plain = load(folder=write_gguf(folder, tmp_path / "plain.gguf"))
+    other = load(folder=write_gguf(folder, tmp_path / "other.gguf", fields=more))
+    assert torch.equal(plain.logits([*range(20)]), other.logits([*range(20)]))
 
 
 @pytest.mark.parametrize(

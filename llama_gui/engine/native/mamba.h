@@ -169,11 +169,12 @@ static void mamba_in_team(const Mamba *mamba, float *rows, const float *rates, p
     if (omp_get_thread_num() == 0) keep_rows(&shape, rows, rates, spans->pieces, spans->begins[spans->conversations]);
 #pragma omp barrier
     convolve_mamba_in_team(mamba, rows, spans);
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic) nowait
     for (ptrdiff_t n = 0; n < spans->conversations * mamba->heads; n++) {
         const int64_t *const begin = spans->begins + n / mamba->heads;
         through_mamba_head(mamba, rows, rates, spans->pieces + *begin, begin[1] - *begin, n % mamba->heads, y);
     }
+#pragma omp barrier
 #pragma omp for
     for (ptrdiff_t n = 0; n < count * mamba->groups; n++)
         norm_row(y + n * group, mamba->norm + n % mamba->groups * group, group, mamba->eps, y + n * group);
