@@ -21,9 +21,12 @@ from llama_gui.engine.template_manners import SOME_CALL, are_lists, manners_of
 from llama_gui.engine.template_meter import TooMuchError
 from llama_gui.engine.template_sandbox import BoundedEnvironment
 from llama_gui.engine.template_thinking import (
+    NO_THINK,
     instructions_with,
     is_effort_switch,
+    is_told,
     thinking_tag,
+    told_not_to_think,
     with_effort,
     with_instructions,
     without_instructions,
@@ -208,6 +211,8 @@ class ChatTemplate:
         variables = with_effort(variables) if self._has_effort_switch else variables
         if self._instructions and chosen_thinking(variables) is not False:
             turns = without_instructions(turns, self._instructions)
+        if self._is_told and chosen_thinking(variables) is False:
+            turns = told_not_to_think(turns)
         tools = _plain_json("tools", tools)
         documents = _plain_json("documents", variables.get("documents"))
         unbroken = [unguarded(turn["content"]) for turn in turns]
@@ -331,6 +336,10 @@ class ChatTemplate:
     @cached_property
     def _has_effort_switch(self) -> bool:
         return EFFORT in self._source and is_effort_switch(self._run_plainly)
+
+    @cached_property
+    def _is_told(self) -> bool:
+        return NO_THINK in self._source and is_told(self._run_plainly)
 
     @cached_property
     def _instructions(self) -> str:

@@ -1,7 +1,8 @@
 """How a chat template makes its model think: found out by rendering, and asked for. Pure.
 
 Mistral's reasoning models think where the system prompt has their marks. One of somebody's own replaces the template's,
-so Mistral asks for both. Those since 2026 have a switch: the effort is "high", or "none".
+so Mistral asks for both. Those since 2026 have a switch: the effort is "high", or "none". Nemotron Nano 2 is told by a
+word in the system prompt, which its template takes out.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ Run = Callable[..., str]
 
 _THINKING_TAG = re.compile(rf"<(?:{'|'.join(THINKING_TAGS)})>\s*\Z")
 _ASKED: Turn = {"role": "user", "content": "?"}
+NO_THINK = "/no_think"
 _SOMETHING = "\ue000something\ue000"
 """A system prompt that stands in no template."""
 
@@ -41,6 +43,23 @@ def is_effort_switch(run: Run) -> bool:
         with contextlib.suppress(Exception):
             made[effort] = run([_ASKED], **{EFFORT: effort})
     return made.keys() == {"none", "high"} and made["none"] != made["high"]
+
+
+def is_told(run: Run) -> bool:
+    """Whether the word `NO_THINK` makes it answer at once, and no variable does, which is better where there is one."""
+    try:
+        on, off = (run([_ASKED], enable_thinking=thinking) for thinking in (True, False))
+        told = run(told_not_to_think([_ASKED]))
+    except Exception:  # whoever asks for an answer is told
+        return False
+    return on == off and NO_THINK not in told and bool(thinking_tag(on)) and not thinking_tag(told)
+
+
+def told_not_to_think(turns: Sequence[Turn]) -> list[Turn]:
+    """With that word in the system prompt."""
+    if turns and turns[0]["role"] == "system":
+        return [{**turns[0], "content": f"{turns[0]['content']}\n{NO_THINK}"}, *turns[1:]]
+    return [{"role": "system", "content": NO_THINK}, *turns]
 
 
 def with_effort(variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -402,6 +402,12 @@ def test_files_that_cannot_be_read(tmp_path: Path):
         ChatTemplate.load(tmp_path, tokenizer)
 
 
+TOLD_BY_A_WORD = (
+    "{%- set system = messages[0].content if messages[0].role == 'system' else '' -%}"
+    "[{{ system.replace('/no_think', '').strip() }}]{{ messages[-1].content }}"
+    "{{ '<think></think>' if '/no_think' in system else '<think>\\n' }}"
+)
+"""As Nemotron Nano 2's."""
 EFFORT_SWITCH = (
     "{% set effort = reasoning_effort or 'none' %}"
     "{% if effort not in ['none', 'high'] %}{{ raise_exception('none or high') }}{% endif %}"
@@ -445,6 +451,8 @@ def test_an_effort_that_nobody_knows_is_refused_in_its_words(tmp_path: Path):
         ("{% if enable_thinking %}{{ raise_exception('no') }}{% endif %}", None, ""),
         ("{{ messages[0].content }}{% if add_generation_prompt %}<think>{{ '\\n' }}{% endif %}", None, "<think>\n"),
         ("<thinking>{% if enable_thinking is false %}</thinking>{% endif %}", True, "<thinking>"),
+        (TOLD_BY_A_WORD, True, "<think>\n"),
+        (TOLD_BY_A_WORD.replace(".replace('/no_think', '')", ""), None, "<think>\n"),
         (EFFORT_SWITCH, False, ""),
         (EFFORT_SWITCH.replace("['none', 'high']", "['high']"), None, ""),
         (EFFORT_SWITCH.replace("['none', 'high']", "['medium', 'high']"), None, ""),
@@ -456,6 +464,17 @@ def test_whether_thinking_can_be_chosen_and_what_it_does_by_itself(
     template = make(tmp_path, source)
     assert template is not None
     assert template.thinking() == (thinking, tag)
+
+
+def test_who_is_told_by_a_word_not_to_think(tmp_path: Path):
+    """In the system prompt, whoever wrote that."""
+    asked = [Message("user", "?")]
+    for messages in (asked, [Message("system", "Be brief."), *asked]):
+        system = "Be brief." if len(messages) > 1 else ""
+        thinking = f"[{system}]?<think>\n"
+        assert render(tmp_path, TOLD_BY_A_WORD, messages) == thinking
+        assert render(tmp_path, TOLD_BY_A_WORD, messages, enable_thinking=True) == thinking
+        assert render(tmp_path, TOLD_BY_A_WORD, messages, enable_thinking=False) == f"[{system}]?<think></think>"
 
 
 @pytest.mark.parametrize(
