@@ -1,4 +1,4 @@
-/* What gated delta nets do with vectors, included once for each width of registers: gated_delta.h says what a `Vector` is, and
+/* What gated delta nets do with vectors, included once for each width of registers: lanes_256.h says what a `Vector` is, and
  * how its operations are called. A column's sums go through one chain whatever the width is, so their bits are the same. */
 
 /* `count` channels from `channel` on, as far as they are whole vectors: convolved over `rows`, the last of which is the token, and
@@ -86,17 +86,3 @@ static TARGET_HERE ptrdiff_t NAMED(through_matrix)(const DeltaNet *net, const fl
     for (; left > 0; left--, column += LANES) NAMED(through_columns)(1, net, from, to, column, count, tokens);
     return column;
 }
-
-#undef NAMED
-#undef Vector
-#undef LANES
-#undef LOAD
-#undef STORE
-#undef STREAM
-#undef SET
-#undef MUL
-#undef FMADD
-#undef FNMADD
-#undef SILU
-#undef INLINE_HERE
-#undef TARGET_HERE

@@ -79,20 +79,9 @@ INLINE ptrdiff_t key_of(const DeltaNet *net, ptrdiff_t head) {
     return net->is_in_turn ? head % net->key_heads : head / (net->value_heads / net->key_heads);
 }
 
-#define NAMED(name) name##_256
-#define INLINE_HERE INLINE
-#define TARGET_HERE
-#define Vector __m256
-#define LANES 8
-#define LOAD _mm256_loadu_ps
-#define STORE _mm256_storeu_ps
-#define STREAM _mm256_stream_ps
-#define SET _mm256_set1_ps
-#define MUL _mm256_mul_ps
-#define FMADD _mm256_fmadd_ps
-#define FNMADD _mm256_fnmadd_ps
-#define SILU silu
+#include "lanes_256.h"
 #include "delta_vectors.h"
+#include "lanes_end.h"
 
 /* x / (1 + e^-x), of the exponential of what is not above 0. */
 INLINE_512 __m512 wide_silu(__m512 x) {
@@ -101,20 +90,9 @@ INLINE_512 __m512 wide_silu(__m512 x) {
     return _mm512_div_ps(_mm512_mul_ps(x, _mm512_mask_blend_ps(is_low, one, falls)), _mm512_add_ps(one, falls));
 }
 
-#define NAMED(name) name##_512
-#define INLINE_HERE INLINE_512
-#define TARGET_HERE IN_512
-#define Vector __m512
-#define LANES 16
-#define LOAD _mm512_loadu_ps
-#define STORE _mm512_storeu_ps
-#define STREAM _mm512_stream_ps
-#define SET _mm512_set1_ps
-#define MUL _mm512_mul_ps
-#define FMADD _mm512_fmadd_ps
-#define FNMADD _mm512_fnmadd_ps
-#define SILU wide_silu
+#include "lanes_512.h"
 #include "delta_vectors.h"
+#include "lanes_end.h"
 
 static void through_matrix(const DeltaNet *net, const float *from, float *to, ptrdiff_t count, DeltaTokens *tokens) {
     const ptrdiff_t column = has_wide ? through_matrix_512(net, from, to, 0, count, tokens) : 0;

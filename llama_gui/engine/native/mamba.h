@@ -27,37 +27,17 @@ INLINE ptrdiff_t mamba_mixed(const Mamba *mamba) { return mamba_inner(mamba) + 2
 /* All that is made of a row. The rates at its end are not used, as they may be rounded. */
 INLINE ptrdiff_t mamba_stride(const Mamba *mamba) { return mamba_inner(mamba) + mamba_mixed(mamba) + mamba->heads; }
 
-#define NAMED(name) name##_256
-#define INLINE_HERE INLINE
-#define TARGET_HERE
-#define Vector __m256
-#define LANES 8
-#define LOAD _mm256_loadu_ps
-#define STORE _mm256_storeu_ps
-#define STREAM _mm256_stream_ps
-#define SET _mm256_set1_ps
-#define MUL _mm256_mul_ps
-#define ADD _mm256_add_ps
-#define FMADD _mm256_fmadd_ps
-#define SILU silu
+#include "lanes_256.h"
 #define ROWS 4 /* as many as there are registers for */
 #include "mamba_vectors.h"
+#undef ROWS
+#include "lanes_end.h"
 
-#define NAMED(name) name##_512
-#define INLINE_HERE INLINE_512
-#define TARGET_HERE IN_512
-#define Vector __m512
-#define LANES 16
-#define LOAD _mm512_loadu_ps
-#define STORE _mm512_storeu_ps
-#define STREAM _mm512_stream_ps
-#define SET _mm512_set1_ps
-#define MUL _mm512_mul_ps
-#define ADD _mm512_add_ps
-#define FMADD _mm512_fmadd_ps
-#define SILU wide_silu
+#include "lanes_512.h"
 #define ROWS 8
 #include "mamba_vectors.h"
+#undef ROWS
+#include "lanes_end.h"
 
 static void through_state(const Mamba *mamba, const float *from, float *to, ptrdiff_t count, MambaTokens *tokens) {
     const ptrdiff_t column = has_wide ? through_state_512(mamba, from, to, 0, count, tokens) : 0;

@@ -1,5 +1,5 @@
-/* What state spaces do with vectors, included once for each width of registers: mamba.h says what a `Vector` is, and how its
- * operations are called. A column's sums go through two chains whatever the width is, one of even rows and one of odd ones, so
+/* What state spaces do with vectors, included once for each width of registers: lanes_256.h says what a `Vector` is, and how
+ * its operations are called. A column's sums go through two chains whatever the width is, one of even rows and one of odd ones, so
  * their bits are the same. With two there is enough to do while a sum waits for its last product. */
 
 /* One token through `n` vectors of columns: a matrix `from` becomes `to`. `streams`: past the caches, as nobody reads it before
@@ -91,18 +91,3 @@ static TARGET_HERE ptrdiff_t NAMED(through_state)(const Mamba *mamba, const floa
     for (; left > 0; left--, column += LANES) NAMED(token_through)(1, 0, mamba, from, to, column, tokens);
     return column;
 }
-
-#undef NAMED
-#undef Vector
-#undef LANES
-#undef LOAD
-#undef STORE
-#undef STREAM
-#undef SET
-#undef MUL
-#undef ADD
-#undef FMADD
-#undef SILU
-#undef ROWS
-#undef INLINE_HERE
-#undef TARGET_HERE
