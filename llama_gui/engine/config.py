@@ -330,13 +330,13 @@ def network_config(fields: Fields) -> NetworkConfig:
         return replace(config, norm_shift=1.0, delta=read_delta(fields, layers, grouped=family.groups_deltas))
     if family.has_convs:
         return replace(config, conv=read_conv(fields, layers, hidden))
-    if family.is_hybrid or split is not None:
+    if family.may_have_mambas:
         config = replace(config, mamba=read_mamba(fields, layers, hidden), split=split)
     return _multiplied(config, fields) if family.multiplies else config
 
 
 def _experts(fields: Fields, family: Family, layers: int) -> ExpertConfig | None:
-    if family.experts is None or ((family.is_hybrid or family.splits_layers) and is_dense(fields)):
+    if family.experts is None or (family.may_have_mambas and is_dense(fields)):
         return None
     experts = read_experts(fields, family.experts, layers=layers)
     if not family.splits_layers:

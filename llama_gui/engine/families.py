@@ -98,6 +98,11 @@ class Family:
     `text_config` may name another `model_type`, which then is the family.
     """
 
+    @property
+    def may_have_mambas(self) -> bool:
+        """Some of its models have state spaces in the place of attention, and some have no experts, see `is_dense`."""
+        return self.is_hybrid or self.splits_layers
+
 
 _CHOSEN_ADD_UP = {"norm_topk_prob": True}
 """The weights of the experts of a token do; config.json does not say so."""

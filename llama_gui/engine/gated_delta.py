@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.delta_config import DeltaConfig
-from llama_gui.engine.layer_states import LayerState, Piece, StateSpans
+from llama_gui.engine.layer_states import LayerState, Piece
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.recurrent import RatedRecurrent
 
@@ -47,18 +47,9 @@ class GatedDeltaNet(RatedRecurrent):
     def __init__(
         self, qkv: Linear, rates: Linear, out: Linear, config: DeltaConfig, weights: DeltaWeights, number: int
     ) -> None:
-        super().__init__(qkv, rates, out, number)
+        super().__init__(qkv, rates, out, number, config.value_width)
         self.config = config
         self.weights = weights
-
-    def read(self, mixed: Tensor, rates: Tensor, spans: StateSpans) -> Tensor:
-        """See `RatedRecurrent`: ``[rows, value_width]``."""
-        read = mixed.new_empty(len(mixed), self.config.value_width)
-        for span in spans.spans:
-            for row, piece in span.placed():
-                rows = slice(row, row + piece.rows)
-                read[rows] = self._read(mixed[rows].float(), rates[rows], piece)
-        return read
 
     def _read(self, mixed: Tensor, rates: Tensor, piece: Piece) -> Tensor:
         """One token at a time: ``[rows, value_width]`` in float32."""

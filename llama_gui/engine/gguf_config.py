@@ -17,7 +17,7 @@ from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import AGAIN, Fields, brief_list, shown
 from llama_gui.engine.gguf_file import StoredTensor
 from llama_gui.engine.gguf_gemma4 import read_gemma4_fields
-from llama_gui.engine.gguf_mamba import MambaFields
+from llama_gui.engine.gguf_mamba import KV_HEADS, RMS_EPS, MambaFields
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
 from llama_gui.engine.gguf_weights import GUESSING_BLOCKS, read_numbers
 from llama_gui.engine.pooling import gguf_embeds
@@ -100,7 +100,6 @@ _REFUSED: dict[str, Any] = {
     "leading_dense_block_count": 0,
     "interleave_moe_layer_step": 1,
 }
-_EPS = "attention.layer_norm_rms_epsilon"
 _GEMMA_27B = {"gemma2.": 46, "gemma3.": 62}
 """Layers of those whose scores are not scaled by the width of a head; no field says so."""
 
@@ -211,7 +210,7 @@ class GgufConfig:
             "intermediate_size": None if self._family.splits_layers else self._integer("feed_forward_length"),
             "num_hidden_layers": layers,
             **heads,
-            "rms_norm_eps": None if self._family.splits_layers else self._fields.number(self._prefix + _EPS),
+            "rms_norm_eps": None if self._family.splits_layers else self._fields.number(self._prefix + RMS_EPS),
             "max_position_embeddings": self._integer("context_length"),
             "rope_parameters": self._rope(),
             "tie_word_embeddings": "lm_head.weight" not in self._tensors,
@@ -256,11 +255,9 @@ class GgufConfig:
 
     def _convs(self, layers: int) -> dict[str, Any]:
         """Which layers of LFM2 have one; the others have key heads."""
-        heads = self._kv_heads_of_layers()
-        if heads is None or len(heads) < layers:
-            raise self._fields.wrong(self._prefix + "attention.head_count_kv", f"a list of {layers} numbers")
+        heads = self._states.numbers_of_layers(KV_HEADS, layers)
         return {
-            "layer_types": [ATTENDS if count else CONV for count in heads[:layers]],
+            "layer_types": [ATTENDS if count else CONV for count in heads],
             "conv_L_cache": self._integer("shortconv.l_cache"),
             "block_auto_adjust_ff_dim": False,
             "num_dense_layers": self._get("leading_dense_block_count") or 0,
@@ -269,10 +266,13 @@ class GgufConfig:
 
     def _mambas(self, layers: int) -> dict[str, Any]:
         """What files with state spaces have besides."""
-        read = MambaFields(self._fields, self._prefix, self._tensors)
         if self._family.is_hybrid:
-            return read.granite4(layers, has_experts=self._mixes)
-        return read.nemotron(layers, has_experts=self._mixes) if self._family.splits_layers else {}
+            return self._states.granite4(layers, has_experts=self._mixes)
+        return self._states.nemotron(layers, has_experts=self._mixes) if self._family.splits_layers else {}
+
+    @property
+    def _states(self) -> MambaFields:
+        return MambaFields(self._fields, self._prefix, self._tensors)
 
     def _kv_heads_of_layers(self) -> list[int] | None:
         """How many key heads each layer has, where the file has a list."""
@@ -311,8 +311,7 @@ class GgufConfig:
     @property
     def _mixes(self) -> bool:
         """Whether the family has experts, and this one of it."""
-        may_lack = self._family.is_hybrid or self._family.splits_layers
-        return self._family.experts is not None and (self._has_experts or not may_lack)
+        return self._family.experts is not None and (self._has_experts or not self._family.may_have_mambas)
 
     @property
     def _has_experts(self) -> bool:
@@ -368,8 +367,7 @@ class GgufConfig:
 
     def _kv_heads(self, heads: int) -> int:
         """Of each layer that attends."""
-        family = self._family
-        may_differ = family.has_convs or family.is_hybrid or family.splits_layers
+        may_differ = self._family.has_convs or self._family.may_have_mambas
         listed = self._kv_heads_of_layers() if may_differ else None
         if listed is None:
             return self._integer("attention.head_count_kv", heads)

@@ -10,17 +10,21 @@ from llama_gui.engine.mamba_config import MAMBA
 from llama_gui.engine.nemotron_config import gguf_halves
 from llama_gui.engine.recurrent_config import ATTENDS
 
+RMS_EPS = "attention.layer_norm_rms_epsilon"
 KV_HEADS, INNER = "attention.head_count_kv", "feed_forward_length"
 _BIAS = "mamba.conv1d.bias"
 
 
 class MambaFields:
-    """Reads what goes by `prefix`; `names`: of all weights. The methods raise BrokenModelError."""
+    """Reads what goes by `prefix`, also what other networks with states have so; `names`: of all weights.
+
+    The methods raise BrokenModelError.
+    """
 
     def __init__(self, fields: Fields, prefix: str, names: Collection[str]) -> None:
         self._fields = fields
         self._prefix = prefix
-        self._has_bias = any(name.endswith(_BIAS) for name in names)
+        self._names = names
 
     def granite4(self, layers: int, *, has_experts: bool) -> dict[str, Any]:
         """Those of Granite 4.0: layers without key heads have state spaces."""
@@ -84,8 +88,12 @@ class MambaFields:
 
     def _eps(self) -> float:
         """Of the norms, by either of its names."""
-        kind = "" if self._get("attention.layer_norm_rms_epsilon") is None else "rms_"
-        return self._fields.number(f"{self._prefix}attention.layer_norm_{kind}epsilon")
+        other = RMS_EPS.replace("rms_", "")
+        return self._fields.number(self._prefix + (other if self._get(RMS_EPS) is None else RMS_EPS))
+
+    @property
+    def _has_bias(self) -> bool:
+        return any(name.endswith(_BIAS) for name in self._names)
 
     def _integer(self, key: str) -> int:
         return self._fields.integer(self._prefix + key)

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from llama_gui.engine.layer_states import Piece, StateSpans
+from llama_gui.engine.layer_states import Piece
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.mamba_config import MambaConfig
 from llama_gui.engine.recurrent import RatedRecurrent
@@ -44,18 +44,9 @@ class Mamba(RatedRecurrent):
     def __init__(
         self, qkv: Linear, rates: Linear, out: Linear, config: MambaConfig, weights: MambaWeights, number: int
     ) -> None:
-        super().__init__(qkv, rates, out, number)
+        super().__init__(qkv, rates, out, number, config.inner)
         self.config = config
         self.weights = weights
-
-    def read(self, mixed: Tensor, rates: Tensor, spans: StateSpans) -> Tensor:
-        """See `RatedRecurrent`: ``[rows, inner]``."""
-        read = mixed.new_empty(len(mixed), self.config.inner)
-        for span in spans.spans:
-            for row, piece in span.placed():
-                rows = slice(row, row + piece.rows)
-                read[rows] = self._read(mixed[rows].float(), rates[rows], piece)
-        return read
 
     def _read(self, mixed: Tensor, rates: Tensor, piece: Piece) -> Tensor:
         """One token at a time: ``[rows, inner]`` in float32. Torch's activations of several have other bits."""

@@ -61,5 +61,5 @@ class NativeDeltaNet(GatedDeltaNet):
         return ctypes.addressof(self._net) if self._net.rates else None
 
     def read(self, mixed: Tensor, rates: Tensor, spans: StateSpans) -> Tensor:
-        """See `GatedDeltaNet.read`."""
-        return self._kernels.delta(ctypes.addressof(self._net), mixed, rates, *spans.table, self.config.value_width)
+        """See `RatedRecurrent.read`."""
+        return self._kernels.delta(ctypes.addressof(self._net), mixed, rates, *spans.table, self.inner)

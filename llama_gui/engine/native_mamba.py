@@ -59,4 +59,4 @@ class NativeMamba(Mamba):
     def read(self, mixed: Tensor, rates: Tensor, spans: StateSpans) -> Tensor:
         """See `RatedRecurrent.read`."""
         described = ctypes.addressof(self._mamba)
-        return self._kernels.mamba(described, mixed, rates, *spans.table, self.config.inner)
+        return self._kernels.mamba(described, mixed, rates, *spans.table, self.inner)

@@ -35,11 +35,15 @@ class Recurrent(ABC):
 
 
 class RatedRecurrent(Recurrent):
-    """One whose heads forget as fast as each token says: `rates`, which makes that, is float32."""
+    """One whose heads forget as fast as each token says: `rates`, which makes that, is float32.
 
-    def __init__(self, qkv: Linear, rates: Linear, out: Linear, number: int) -> None:
+    `inner`: how many numbers of a row go into `out`.
+    """
+
+    def __init__(self, qkv: Linear, rates: Linear, out: Linear, number: int, inner: int) -> None:
         super().__init__(qkv, out, number)
         self.rates = rates
+        self.inner = inner
 
     @property
     def linears(self) -> list[Linear]:
@@ -62,6 +66,15 @@ class RatedRecurrent(Recurrent):
         mixed, rates = (part[self.number] for part in piece.kept)
         self.read(mixed, rates, StateSpans([StateSpan(0, [replace(piece, kept=None)])]))
 
-    @abstractmethod
     def read(self, mixed: Tensor, rates: Tensor, spans: StateSpans) -> Tensor:
-        """Of what `qkv` and `rates` have made of some rows, which stays as it is: see `attend`."""
+        """Of what `qkv` and `rates` have made of some rows, which stays as it is: ``[rows, inner]``, see `attend`."""
+        read = mixed.new_empty(len(mixed), self.inner)
+        for span in spans.spans:
+            for row, piece in span.placed():
+                rows = slice(row, row + piece.rows)
+                read[rows] = self._read(mixed[rows].float(), rates[rows], piece)
+        return read
+
+    @abstractmethod
+    def _read(self, mixed: Tensor, rates: Tensor, piece: Piece) -> Tensor:
+        """The same of one piece, one token at a time, in float32."""
