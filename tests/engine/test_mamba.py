@@ -5,18 +5,15 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from llama_gui.engine import Engine
-from llama_gui.engine.layer_states import SlotStates, StateShape, StateSpan, StateSpans
-from llama_gui.engine.linear import Linear, LinearFactory
 from llama_gui.engine.mamba import Mamba, MambaWeights
 from llama_gui.engine.mamba_config import MambaConfig
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_mamba import NativeMamba, serves
+from tests.engine.rated import check_cuts, check_kept_rows, linear, numbers, read
 from tests.fakes.tiny_llama import write_tiny_llama
 
-CPU = torch.device("cpu")
 PROMPT = torch.randint(0, 250, (60,), generator=torch.Generator().manual_seed(5)).tolist()
 CONFIGS = [
     MambaConfig(frozenset({1}), taps, heads, head_dim, groups, state_dim, 1e-6, has_bias=has_bias)
@@ -31,19 +28,11 @@ CONFIGS = [
 ]
 
 
-def numbers(seed: int, *shape: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
-
-
 def weights_of(config: MambaConfig) -> MambaWeights:
     heads, mixed = config.heads, config.mixed_width
     bias = numbers(10, mixed) if config.has_bias else None
     small = (-numbers(2, heads).exp(), numbers(3, heads), numbers(4, heads))
     return MambaWeights(numbers(1, config.taps, mixed), bias, *small, numbers(11, config.inner))
-
-
-def linear(out: int, width: int) -> Linear:
-    return LinearFactory(device=CPU)(numbers(5, out, width), None)
 
 
 @pytest.fixture
@@ -57,35 +46,12 @@ def both(kernels: NativeKernels) -> Callable[[MambaConfig], tuple[Mamba, Mamba]]
     return make
 
 
-def started(config: MambaConfig) -> SlotStates:
-    """The states of a conversation that has been read for a while."""
-    states = SlotStates(StateShape.of(config), CPU)
-    states.current.memory.copy_(numbers(6, *states.current.memory.shape))
-    states.current.inputs.copy_(numbers(7, *states.current.inputs.shape))
-    return states
-
-
-def read(mamba: Mamba, lengths: tuple[int, ...], cuts: tuple[int, ...] = ()) -> tuple[Tensor, list[Tensor]]:
-    """What rows of some conversations become, and all states to which they lead."""
-    rows, config = sum(lengths), mamba.config
-    mixed, rates = numbers(8, rows, config.made_width), numbers(9, rows, config.heads)
-    spans, row = list[StateSpan](), 0
-    for length in lengths:
-        spans.append(StateSpan(row, started(config).pieces(length, cuts)))
-        row += length
-    given = mixed.clone()
-    made = mamba.read(mixed, rates, StateSpans(spans))
-    assert torch.equal(mixed, given), "it stays as it is"
-    targets = [piece.target for span in spans for piece in span.pieces]
-    return made, [part for target in targets for part in (target.memory, target.inputs)]
-
-
 @pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize(("lengths", "cuts"), [((1,), ()), ((5, 1, 23), ()), ((40,), (3, 8, 39))])
 def test_our_kernel_beside_torch(both: Any, config: MambaConfig, lengths: tuple[int, ...], cuts: tuple[int, ...]):
     assert serves(config)
     torchs, ours = both(config)
-    (want, states), (got, kept) = read(torchs, lengths, cuts), read(ours, lengths, cuts)
+    (want, states), (got, kept) = read(torchs, config, lengths, cuts), read(ours, config, lengths, cuts)
     torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-4)
     for one, other in zip(kept, states, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
@@ -94,22 +60,16 @@ def test_our_kernel_beside_torch(both: Any, config: MambaConfig, lengths: tuple[
 @pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize("which", [0, 1], ids=["torch", "ours"])
 def test_cuts_change_no_bit(both: Any, config: MambaConfig, which: int):
-    mamba = both(config)[which]
-    whole, (*_, memory, inputs) = read(mamba, (40,))
-    for cuts in ((1,), (8, 16), (3, 4, 5, 38)):
-        cut, (*_, last, left) = read(mamba, (40,), cuts)
-        assert torch.equal(cut, whole)
-        assert torch.equal(last, memory)
-        assert torch.equal(left, inputs)
+    check_cuts(both(config)[which], config)
 
 
 @pytest.mark.parametrize("config", CONFIGS)
 def test_registers_of_both_widths_add_up_alike(both: Any, kernels: NativeKernels, config: MambaConfig):
     """Activations differ in their last bits, as the exponentials do."""
     _, ours = both(config)
-    made, states = read(ours, (5, 1, 23))
+    made, states = read(ours, config, (5, 1, 23))
     with kernels.narrow():
-        other, kept = read(ours, (5, 1, 23))
+        other, kept = read(ours, config, (5, 1, 23))
     torch.testing.assert_close(other, made, rtol=1e-5, atol=1e-5)
     for one, two in zip(kept, states, strict=True):
         torch.testing.assert_close(one, two, rtol=1e-5, atol=1e-5)
@@ -117,22 +77,7 @@ def test_registers_of_both_widths_add_up_alike(both: Any, kernels: NativeKernels
 
 @pytest.mark.parametrize("which", [0, 1], ids=["torch", "ours"])
 def test_rows_that_were_kept_lead_to_the_same_state(both: Any, which: int):
-    mamba: Mamba = both(CONFIGS[0])[which]
-    hidden = numbers(8, 7, 8)
-    mamba.qkv, mamba.rates = linear(mamba.config.made_width, 8), linear(mamba.config.heads, 8)
-    guessed, certain = started(mamba.config), started(mamba.config)
-    mamba.attend(hidden, StateSpans([StateSpan(0, guessed.pieces(2, (), 5))]))
-    guessed.advance(0, 2)
-    guessed.advance(2, 1)
-    guessed.advance(3, 1)
-    piece = guessed.unsettled()
-    assert piece is not None
-    mamba.sum_up(piece)
-    guessed.settle(piece)
-    mamba.attend(hidden[:4], StateSpans([StateSpan(0, certain.pieces(4))]))
-    certain.advance(0, 4)
-    assert torch.equal(guessed.current.memory, certain.current.memory)
-    assert torch.equal(guessed.current.inputs, certain.current.inputs)
+    check_kept_rows(both(CONFIGS[0])[which], CONFIGS[0])
 
 
 @pytest.mark.parametrize(("heads", "state_dim"), [(32, 16), (4, 12), (2, 24)])
