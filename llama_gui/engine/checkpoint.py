@@ -42,13 +42,14 @@ _VISION_PARTS = {
         ("connector.", "multi_modal_projector."),
         ("visual.", "visual."),
         ("embed_vision.", "multi_modal_projector."),
+        ("vision_embedder.", "vision_tower."),
         ("audio_tower.", "audio_tower."),
         ("embed_audio.", "audio_projector."),
     )
 }
 """The same of the vision network's, and of what hears."""
-_VISION_HEAD = "vision_tower.head."
-"""Of SigLIP's, which makes a vector of an image: nobody needs it here."""
+_UNUSED = ("vision_tower.head.", "audio_tower.", "audio_projector.")
+"""What nobody needs here: the first is SigLIP's, and makes a vector of an image."""
 Network = Literal["all", "text", "vision"]
 """Of which network a checkpoint is read, where it holds two."""
 _GUESSING_PARTS = ("model.mtp_", "mtp.")
@@ -325,7 +326,7 @@ def _name_in(network: Network, stored: str) -> str | None:
     if network == "vision":
         prefix = next((prefix for prefix in _VISION_PARTS if stored.startswith(prefix)), None)
         name = "" if prefix is None else _VISION_PARTS[prefix] + stored.removeprefix(prefix)
-        return None if not name or name.startswith(_VISION_HEAD) else name
+        return None if not name or name.startswith(_UNUSED) else name
     if stored.startswith(tuple(_VISION_PARTS)):
         return None
     prefix = next((prefix for prefix in _TEXT_PARTS if stored.startswith(prefix)), "")

@@ -13,7 +13,7 @@ from llama_gui.engine.expert_config import ERNIE_NAMES, ExpertConfig, read_exper
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json, shown
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
-from llama_gui.engine.gemma4_config import Gemma4Config, layout_of, read_gemma4, read_gemma4_experts
+from llama_gui.engine.gemma4_config import BOTH_WAYS, Gemma4Config, layout_of, read_gemma4, read_gemma4_experts
 from llama_gui.engine.granite_config import is_dense, knows_positions, with_granite4_names, with_multipliers
 from llama_gui.engine.mamba_config import MambaConfig, read_mamba
 from llama_gui.engine.nemotron_config import read_split, with_nemotron_names
@@ -177,6 +177,14 @@ class NetworkConfig:
         if self.gemma4 is None:
             return CacheLayout.even(layers, self.num_key_value_heads, self.head_dim)
         return layout_of(self.gemma4, (self.num_key_value_heads, self.head_dim), self.sliding_layers, layers)
+
+    @property
+    def whole_parts(self) -> frozenset[int]:
+        """The parts of `cache_layout` in whose layers rows of an image see each other, with `ImageSpan.is_whole`."""
+        layout = self.cache_layout
+        if self.gemma4 is None:
+            return frozenset(range(len(layout.parts)))
+        return frozenset(layout.places[layer][0] for layer in self.sliding_layers)
 
     @property
     def rope_widths(self) -> tuple[int, ...]:
@@ -401,8 +409,8 @@ def _text_family(fields: Fields, otherwise: Family) -> Family:
 
 
 def _with_defaults(fields: Fields, family: Family) -> Fields:
-    """null counts as missing, except for the window and caps, where it means that there is none."""
-    or_none = ("sliding_window", *CAPS)
+    """null counts as missing, except where it means that there is none."""
+    or_none = ("sliding_window", BOTH_WAYS, *CAPS)
     said = {name: value for name, value in fields.values.items() if value is not None or name in or_none}
     return Fields({**family.defaults, **said}, fields.file)
 
@@ -547,6 +555,7 @@ def generation_defaults(fields: Fields) -> GenerationDefaults:
     values = {name: fields.values.get(name) for name in names}
     if fields.values.get("do_sample") is False:
         values["temperature"] = 0.0
+    values["banned_token_ids"] = sorted(fields.token_ids("suppress_tokens")) or None
     try:
         sampling = SamplingParams(**values)
     except InvalidRequestError as error:

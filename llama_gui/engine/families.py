@@ -130,6 +130,15 @@ _GEMMA4 = Family(
     },
 )  # fmt: skip
 
+_GEMMA4_UNIFIED = replace(
+    _GEMMA4,
+    model_type="gemma4_unified_text",
+    defaults={
+        **_GEMMA4.defaults, "hidden_size_per_layer_input": 0, "max_position_embeddings": 262144,
+        "sliding_window": 1024, "use_bidirectional_attention": "vision",
+    },
+)  # fmt: skip
+
 _MINISTRAL3 = Family(
     "ministral3", qkv_bias=False, out_bias=False, mlp_bias=False, window="always",
     defaults={
@@ -454,6 +463,9 @@ FAMILIES: dict[str, Family] = {
     # E2B, E4B, 31B; without a head for text they are the second one
     "Gemma4ForCausalLM": _GEMMA4,
     "Gemma4ForConditionalGeneration": replace(_GEMMA4, model_type="gemma4", reads_pictures=True),
+    # 12B
+    "Gemma4UnifiedForCausalLM": _GEMMA4_UNIFIED,
+    "Gemma4UnifiedForConditionalGeneration": replace(_GEMMA4_UNIFIED, model_type="gemma4_unified", reads_pictures=True),
     # Qwen2-VL and Qwen2.5-VL
     "Qwen2VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_vl", reads_pictures=True),
     "Qwen2_5_VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_5_vl", reads_pictures=True),

@@ -8,6 +8,9 @@ from llama_gui.engine.expert_config import GEMMA4_NAMES, ExpertConfig, read_expe
 from llama_gui.engine.fields import Fields, shown
 from llama_gui.errors import UnsupportedModelError
 
+BOTH_WAYS = "use_bidirectional_attention"
+"""The field that says of what tokens those before others see them, too: of images, or none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gemma4Config:
@@ -16,7 +19,9 @@ class Gemma4Config:
     `values_are_keys`: full layers have no projection of their own for values, which are the keys as they are before
     norm and rotation. `borrowing_layers`: so many of the last layers have neither keys nor values, but attend to those
     of the last layer of their kind before them; their MLPs are `borrowing_intermediate` wide. `layer_input`: how many
-    numbers each layer gets of each token, besides, from a table of `layer_vocabulary` rows; 0: none.
+    numbers each layer gets of each token, besides, from a table of `layer_vocabulary` rows; 0: none. Of the rows of an
+    image it is what that table has for the token `padding_id`. `sees_images_whole`: in layers with a window all rows of
+    an image see each other.
     """
 
     full_head_dim: int
@@ -26,6 +31,8 @@ class Gemma4Config:
     borrowing_intermediate: int
     layer_input: int
     layer_vocabulary: int
+    padding_id: int
+    sees_images_whole: bool
 
 
 def read_gemma4(fields: Fields, sliding: frozenset[int], layers: int) -> Gemma4Config:
@@ -53,6 +60,8 @@ def read_gemma4(fields: Fields, sliding: frozenset[int], layers: int) -> Gemma4C
         borrowing_intermediate=2 * inner if fields.flag("use_double_wide_mlp", False) else inner,
         layer_input=fields.integer("hidden_size_per_layer_input", 256, least=0),
         layer_vocabulary=fields.integer("vocab_size_per_layer_input", 262144),
+        padding_id=fields.integer("pad_token_id", 0, least=0),
+        sees_images_whole=fields.values.get(BOTH_WAYS) == "vision",
     )
 
 
@@ -78,11 +87,10 @@ def _full_layer(fields: Fields, sliding: frozenset[int], layers: int) -> Fields:
 
 
 def _refuse(fields: Fields) -> None:
-    both = fields.values.get("use_bidirectional_attention")
-    if both not in (None, "vision"):  # that one is for images, which are not read
+    both = fields.values.get(BOTH_WAYS)
+    if both not in (None, "vision"):
         raise UnsupportedModelError(
-            f"{fields.file}: use_bidirectional_attention is {shown(both)}, which is not supported. "
-            "Choose another model."
+            f"{fields.file}: {BOTH_WAYS} is {shown(both)}, which is not supported. Choose another model."
         )
 
 

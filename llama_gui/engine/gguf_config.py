@@ -384,7 +384,12 @@ class GgufConfig:
     def defaults(self) -> GenerationDefaults:
         """How to sample, where the file recommends it, and which tokens end an answer."""
         values = {name: self._fields.values.get(key) for name, key in _SAMPLING.items()}
-        return generation_defaults(Fields({**values, "eos_token_id": self._enders()}, self._path))
+        suppressed = self._fields.values.get("tokenizer.ggml.suppress_tokens")
+        tokens = {
+            "eos_token_id": self._enders(),
+            "suppress_tokens": suppressed.tolist() if isinstance(suppressed, np.ndarray) else None,
+        }
+        return generation_defaults(Fields({**values, **tokens}, self._path))
 
     def _refuse_options(self) -> None:
         known = [*(_MULTIPLIERS.values() if self._family.multiplies else ())]

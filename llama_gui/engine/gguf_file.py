@@ -54,6 +54,13 @@ class GgufFile:
     metadata: Mapping[str, Any]
     tensors: Mapping[str, StoredTensor]
 
+    def shape_of(self, name: str, dimensions: int) -> tuple[int, ...]:
+        """That of a tensor that must be there. Raises BrokenModelError where it is not, or has other `dimensions`."""
+        tensor = self.tensors.get(name)
+        if tensor is None or len(tensor.shape) != dimensions:
+            raise BrokenModelError(f"{self.path}: {name} is missing. {AGAIN}")
+        return tensor.shape
+
 
 def read_header(path: Path) -> GgufFile:
     """Read and check the header of the file at `path`, in time and memory that do not depend on what it claims.

@@ -60,6 +60,7 @@ def read_gemma4_fields(fields: Fields, tensors: Mapping[str, StoredTensor]) -> G
     }
     table = tensors.get(LAYER_TABLE)
     own = {"vocab_size_per_layer_input": table.shape[0]} if table is not None else {}
+    width = fields.integer(_PREFIX + "embedding_length_per_layer_input", 0, least=0)
     keeper = next((layer for layer in full if layer in kept), None)
     has_values = keeper is None or f"model.layers.{keeper}.self_attn.v_proj.weight" in tensors
     besides = {
@@ -69,7 +70,10 @@ def read_gemma4_fields(fields: Fields, tensors: Mapping[str, StoredTensor]) -> G
         "attention_k_eq_v": not has_values,
         "num_kv_shared_layers": borrowing,
         "use_double_wide_mlp": inner[False] != inner[True],
-        "hidden_size_per_layer_input": fields.integer(_PREFIX + "embedding_length_per_layer_input", 0, least=0),
+        "hidden_size_per_layer_input": width,
+        "pad_token_id": fields.integer("tokenizer.ggml.padding_token_id", 0, least=0),
+        # Files do not say; those that are so small see images as they see texts (llama.cpp knows it by their width).
+        "use_bidirectional_attention": None if width else "vision",
         **own,
         **_experts(fields),
         "rope_parameters": _ropes(fields, tensors, head_dim),

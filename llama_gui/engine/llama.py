@@ -255,7 +255,7 @@ class Llama:
         turns = self._turns(segments)
         x, deeper = self._embedded(ids, segments)
         self._plan_rows(sum(len(segment.token_ids) for segment in segments if not segment.is_prompt))
-        given = None if self.layer_inputs is None else self.layer_inputs(ids, x)
+        given = self._given(ids, x)
         wanted = [segment.logits for segment in segments]
         if self._layers is not None and isinstance(spans, NativeSpans) and len(x) <= _FEW_ROWS and not deeper:
             x = self._last_rows(self._layers(x, turns, spans, given, states), segments, wanted)
@@ -285,13 +285,22 @@ class Llama:
         """
         spans, turns = self._spans([segment]), self._turns([segment])
         x, _ = self._embedded(segment.token_ids, [segment])
-        for layer, block in enumerate(self.blocks):
+        given = self._given(segment.token_ids, x)
+        last = self.config.keeping_layers - 1
+        for layer, block in enumerate(self.blocks[: last + 1]):
             self._plan_rows(0)
-            if layer < len(self.blocks) - 1:
-                x = block(x, layer, turns[block.rope], spans)
+            if layer < last:
+                x = block(x, layer, turns[block.rope], spans, given)
             else:
-                self._last_block(x, turns[block.rope], spans, [segment], [0])
+                self._last_block(x, turns[block.rope], spans, [segment], [0], given)
             yield None
+
+    def _given(self, ids: Sequence[int], x: Tensor) -> Tensor | None:
+        """What each layer gets of tokens and images besides, whose embeddings are `x`; None: nothing."""
+        gemma4 = self.config.gemma4
+        if self.layer_inputs is None or gemma4 is None:
+            return None
+        return self.layer_inputs([gemma4.padding_id if is_key(token_id) else token_id for token_id in ids], x)
 
     def _turns(self, segments: Sequence[Segment]) -> list[Turns]:
         """How all rows of a step are rotated, by each of the `rotaries`."""
@@ -431,7 +440,7 @@ class Llama:
         if self._kernels is not None:
             whole = [number for number, segment in enumerate(segments) if segment.is_whole]
             lengths = [(segment.slot, len(segment.token_ids)) for segment in segments]
-            return NativeSpans(self._kernels, lengths, whole, self._places)
+            return NativeSpans(self._kernels, lengths, whole, self._places, self.config.whole_parts)
         rows = [(one.slot, len(one.slot.tokens), len(one.token_ids), one.is_whole) for one in segments]
         if self.card is not None:
             singles = next((i for i, one in enumerate(segments) if len(one.token_ids) > 1), len(segments))
@@ -471,11 +480,13 @@ class Llama:
         config, blocks, window = self.config, self.attention_blocks, self.config.sliding_window
         full = config.num_key_value_heads if config.gemma4 is None else config.gemma4.full_kv_heads
         group, window_group = (config.num_attention_heads // kept for kept in (full, config.num_key_value_heads))
+        sees_all = config.gemma4 is None
         spans: list[Span] = []
         for slot, start, length, whole in rows:
-            mask = causal_mask(start, length, group, blocks, self.like, is_whole=whole)
+            mask = causal_mask(start, length, group, blocks, self.like, is_whole=whole and sees_all)
             window_mask = None
-            if window is not None and (start + length > window or window_group != group):
+            differs = window_group != group or (whole and not sees_all)
+            if window is not None and (start + length > window or differs):
                 window_mask = causal_mask(start, length, window_group, blocks, self.like, window, is_whole=whole)
             spans.append(Span.of(row, (start, length), slot.parts, mask, window_mask, self._places))
             row += length

@@ -37,11 +37,12 @@ class NativeSpans:
         segments: Sequence[tuple[Slot, int]],
         whole: Sequence[int] = (),
         places: Sequence[tuple[int, int]] | None = None,
+        whole_parts: frozenset[int] = frozenset({0}),
     ) -> None:
         """`segments`: slots, and how many tokens of each come, in the order of their rows.
 
-        `whole`: which of them are images whose rows see each other. `places`: of each layer in the slots, see
-        `CacheLayout`; None: all are in the first part, in order.
+        `whole`: which of them are images whose rows see each other, in layers of the `whole_parts` of the caches.
+        `places`: of each layer in the slots, see `CacheLayout`; None: all are in the first part, in order.
         """
         self._kernels = kernels
         self._places = places
@@ -56,8 +57,8 @@ class NativeSpans:
                 raise ValueError(
                     f"a slot of {slot.keys.dtype} whose rows lie {slot.together} together is not for these"
                 )
-            sees = start + length if number in whole else 0
-            for table, (keys, values) in zip(tables, slot.parts, strict=True):
+            for part, (table, (keys, values)) in enumerate(zip(tables, slot.parts, strict=True)):
+                sees = start + length if number in whole and part in whole_parts else 0
                 addresses = (keys.data_ptr(), values.data_ptr(), keys.stride(0), keys.stride(1))
                 table.append((row, length, start, *addresses, length, sees))
             row += length

@@ -9,6 +9,8 @@ _DEFAULTS = {
     "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 262144, "hidden_size": 2304,
     "intermediate_size": 9216, "num_hidden_layers": 30,
 }  # fmt: skip
+_UNIFIED = "gemma4_unified"
+"""Its models, of 12B, have no inputs of layers."""
 _INTERVAL = 6
 _MOST_LAYERS = 10_000
 _Integer = Callable[..., int]
@@ -121,6 +123,8 @@ def with_defaults(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields of the part for text, and what it need not say."""
     inner = config.get("text_config")
     said = inner if isinstance(inner, dict) else config
+    if str(config.get("model_type")).startswith(_UNIFIED):
+        said = {"hidden_size_per_layer_input": 0, **said}
     tied = config.get("tie_word_embeddings", True)
     return {**_DEFAULTS, "tie_word_embeddings": tied, **{name: v for name, v in said.items() if v is not None}}
 

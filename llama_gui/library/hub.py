@@ -64,6 +64,8 @@ ARCHITECTURES = frozenset(
         "Gemma3ForConditionalGeneration",
         "Gemma4ForCausalLM",
         "Gemma4ForConditionalGeneration",
+        "Gemma4UnifiedForCausalLM",
+        "Gemma4UnifiedForConditionalGeneration",
         "Qwen2VLForConditionalGeneration",
         "Qwen2_5_VLForConditionalGeneration",
         "Qwen3VLForConditionalGeneration",
@@ -104,6 +106,8 @@ MODEL_TYPES = frozenset(
         "gemma3_text",
         "gemma4",
         "gemma4_text",
+        "gemma4_unified",
+        "gemma4_unified_text",
         "qwen2_vl",
         "qwen2_5_vl",
         "qwen3_vl",
@@ -168,14 +172,14 @@ _EXPAND = (
     "tags",
 )
 _WRITING = "text-generation"
-_SEEING, _SEEING_FOLDERS = "image-text-to-text", "ForConditionalGeneration"
-"""The task of models that read images, and what the architectures of those are called that we run."""
-_BLIND_FOLDERS = ("Gemma4ForConditionalGeneration",)
-"""Of which only texts are read."""
-_SEEING_FILES = ("mistral3", "gemma3", "qwen2vl", "qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe")
+_SEEING, _HEARING, _SEEING_FOLDERS = "image-text-to-text", "any-to-any", "ForConditionalGeneration"
+"""The tasks of models that read images, or hear besides, and what the architectures of those are called that we run."""
+_HEARING_FILES = ("gemma4",)
+"""What GGUF files of the latter are called whose images are read. Qwen2.5-Omni's have the name of Qwen2.5-VL's."""
+_SEEING_FILES = ("mistral3", "gemma3", "gemma4", "qwen2vl", "qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe")
 """What GGUF files are called that may have another one beside them for images."""
 _SEEING_LLAMAS = ("mistral-small-3", "smolvlm", "granite-docling")
-_WRITING_TASKS = frozenset({"", _WRITING, _SEEING, "any-to-any"})
+_WRITING_TASKS = frozenset({"", _WRITING, _SEEING, _HEARING})
 """What models are said to be for that write. Of Ministral 3 nothing is said; of Gemma 3, that it reads pictures."""
 _REASONS = {
     429: "it is asked too often; wait a few minutes",
@@ -212,7 +216,9 @@ class FoundModel:
     def reads_images(self) -> bool:
         """Whether the engine reads images with it, as far as the hub tells: of some it says nothing."""
         name = self.architecture or ""
-        reads = name in ARCHITECTURES and name.endswith(_SEEING_FOLDERS) and name not in _BLIND_FOLDERS
+        reads = name in ARCHITECTURES and name.endswith(_SEEING_FOLDERS)
+        if self.task == _HEARING:
+            return reads or name in _HEARING_FILES
         return self.task == _SEEING and (reads or _sees(self))
 
 

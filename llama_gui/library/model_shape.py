@@ -133,7 +133,7 @@ class ModelShape:
         """
         whole, kind = config, config.get("model_type")
         kind, inner, in_fp8 = _TEXT_KINDS.get(str(kind), kind), config.get("text_config"), is_fp8(config)
-        is_gemma3, is_gemma4 = kind in ("gemma3", "gemma3_text"), kind in ("gemma4", "gemma4_text")
+        is_gemma3, is_gemma4 = kind in ("gemma3", "gemma3_text"), str(kind).startswith("gemma4")
         is_gemma = is_gemma3 or is_gemma4 or kind == "gemma2"
         if is_gemma4:
             config = with_defaults(config)

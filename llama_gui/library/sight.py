@@ -8,10 +8,16 @@ from llama_gui.errors import BrokenModelError
 from llama_gui.library.gguf_check import gguf_fields
 from llama_gui.library.plan import IMAGE_READER
 
-_NETWORKS = frozenset({"pixtral", "siglip_vision_model"})
+_GEMMA4, _UNIFIED = "gemma4_vision", "gemma4_unified_vision"
+_NETWORKS = frozenset({"pixtral", "siglip_vision_model", _GEMMA4, _UNIFIED})
 _QWENS = frozenset({"qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_5", "qwen3_5_moe"})
 _FAMILIES = frozenset({"idefics3", "smolvlm"}) | _QWENS
-_READERS = frozenset({"pixtral", "gemma3", "idefics3", "qwen2vl_merger", "qwen2.5vl_merger", "qwen3vl_merger"})
+_READERS = frozenset(
+    {
+        "pixtral", "gemma3", "gemma4v", "gemma4uv", "idefics3", "qwen2vl_merger", "qwen2.5vl_merger",
+        "qwen3vl_merger",
+    }
+)  # fmt: skip
 """Of GGUF files that read images for others. A test keeps all three with the engine."""
 _KIND, _FORMER_KIND = "clip.projector_type", "clip.vision.projector_type"
 _WIDTH = "clip.vision.projection_dim"
@@ -32,6 +38,9 @@ def vision_numbers(config: Mapping[str, Any]) -> int:
     if not folder_reads_images(config):
         return 0
     vision, kind = config["vision_config"], str(config.get("model_type"))
+    if vision.get("model_type") in (_GEMMA4, _UNIFIED):
+        text = config.get("text_config")
+        return _numbers_of_gemma4(vision, _whole(text if isinstance(text, Mapping) else {}, "hidden_size", 2304))
     is_pixtral = vision.get("model_type") == "pixtral"
     hidden = _whole(vision, "embed_dim", _whole(vision, "hidden_size", 1024 if is_pixtral else 768))
     layers = _whole(vision, "depth", _whole(vision, "num_hidden_layers", 24 if is_pixtral else 12))
@@ -45,6 +54,18 @@ def vision_numbers(config: Mapping[str, Any]) -> int:
     out = _whole(text if isinstance(text, Mapping) else config, "hidden_size", hidden)
     deep = vision.get("deepstack_visual_indexes")
     return numbers + (1 + (len(deep) if isinstance(deep, list) else 0)) * square * (square + out)
+
+
+def _numbers_of_gemma4(vision: Mapping[str, Any], out: int) -> int:
+    """With what makes rows of `out` numbers. That of 12B has no layers."""
+    if vision.get("model_type") == _UNIFIED:
+        hidden = _whole(vision, "mm_embed_dim", 3840)
+        side = _whole(vision, "patch_size", 16) * _whole(vision, "pooling_kernel_size", 3)
+        return hidden * (3 * side**2 + out)
+    hidden, layers = _whole(vision, "hidden_size", 768), _whole(vision, "num_hidden_layers", 16)
+    heads = _whole(vision, "num_attention_heads", 12) * _whole(vision, "head_dim", 64)
+    inner = _whole(vision, "intermediate_size", 3072)
+    return hidden * (layers * (4 * heads + 3 * inner) + out)
 
 
 def _whole(fields: Mapping[str, Any], name: str, otherwise: int) -> int:

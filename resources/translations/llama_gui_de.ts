@@ -4513,14 +4513,6 @@
         <translation>{0}: Zeilen mit {1} Zahlen können nicht {2} Köpfe mit {3} sein. Lade die Datei noch einmal herunter.</translation>
     </message>
     <message>
-        <source>{0}: mm.input_projection.weight is missing. Download the file again.</source>
-        <translation>{0}: mm.input_projection.weight fehlt. Lade die Datei noch einmal herunter.</translation>
-    </message>
-    <message>
-        <source>{0}: mm.2.weight is missing. Download the file again.</source>
-        <translation>{0}: mm.2.weight fehlt. Lade die Datei noch einmal herunter.</translation>
-    </message>
-    <message>
         <source>{0}: images of {1} tokens do not fit into a window of {2}. Choose another model.</source>
         <translation>{0}: Bilder mit {1} Token passen nicht in ein Fenster von {2}. Wähle ein anderes Modell.</translation>
     </message>
@@ -4657,12 +4649,16 @@
         <translation>{0} enthält mehr als {1} Millionen Zeichen Text und damit mehr, als ein Modell lesen kann. Hänge einen Teil davon an.</translation>
     </message>
     <message>
-        <source>{0}: images of {1} pixels in squares of {2} are too large. Download the file again.</source>
-        <translation>{0}: Bilder von {1} Pixeln in Quadraten von {2} sind zu groß. Lade die Datei noch einmal herunter.</translation>
+        <source>{0}: images of {1} tokens are too large. Download the file again.</source>
+        <translation>{0}: Bilder von {1} Tokens sind zu groß. Lade die Datei noch einmal herunter.</translation>
     </message>
     <message>
-        <source>{0}: mm.model.fc.weight is missing. Download the file again.</source>
-        <translation>{0}: mm.model.fc.weight fehlt. Lade die Datei noch einmal herunter.</translation>
+        <source>{0}: {1} places are too few for images of {2} tokens. Download the file again.</source>
+        <translation>{0}: {1} Plätze sind zu wenige für Bilder von {2} Tokens. Lade die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
+        <source>{0}: images of {1} pixels in squares of {2} are too large. Download the file again.</source>
+        <translation>{0}: Bilder von {1} Pixeln in Quadraten von {2} sind zu groß. Lade die Datei noch einmal herunter.</translation>
     </message>
     <message>
         <source>{0}: squares of {1} pixels are not those of the network, {2}. Choose another model.</source>
@@ -7229,10 +7225,6 @@ Er schrieb etwas, das keine Nachricht ist: {0}</translation>
     <message>
         <source>a list of true and false</source>
         <translation>eine Liste aus true und false</translation>
-    </message>
-    <message>
-        <source>{0}: v.position_embd.weight is missing. Download the file again.</source>
-        <translation>{0}: v.position_embd.weight fehlt. Lade die Datei noch einmal herunter.</translation>
     </message>
 </context>
 <context>

@@ -23,11 +23,12 @@ from PIL import Image as Pillow
 from llama_gui.engine import Engine, GenerateRequest, Image, Message
 from llama_gui.engine.device import physical_cores
 from tests.fakes.tiny_gemma3 import write_tiny_seeing_gemma
+from tests.fakes.tiny_gemma4 import write_tiny_seeing_gemma4
 from tests.fakes.tiny_pixtral import picture, write_tiny_pixtral
 from tests.fakes.tiny_qwen_vl import write_tiny_qwen_vl
 from tests.fakes.tiny_smolvlm import write_tiny_smolvlm
 
-Network = Literal["smolvlm", "gemma3", "pixtral", "qwen2.5-vl", "qwen3-vl"]
+Network = Literal["smolvlm", "gemma3", "gemma4-e", "gemma4", "pixtral", "qwen2.5-vl", "qwen3-vl"]
 Read = Callable[[Image], None]
 
 _SMOLVLM = {
@@ -37,6 +38,16 @@ _SMOLVLM = {
 _GEMMA = {
     "model_type": "siglip_vision_model", "hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27,
     "num_attention_heads": 16, "image_size": 896, "patch_size": 14, "vision_use_head": False,
+}  # fmt: skip
+_GEMMA4_E = {
+    "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 16, "num_attention_heads": 12,
+    "num_key_value_heads": 12, "head_dim": 64, "patch_size": 16, "position_embedding_size": 10240,
+    "use_clipped_linears": True,
+}  # fmt: skip
+"""That of E2B and E4B, and of 26B-A4B and 31B."""
+_GEMMA4 = _GEMMA4_E | {
+    "hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16,
+    "num_key_value_heads": 16, "head_dim": 72, "use_clipped_linears": False, "standardize": True,
 }  # fmt: skip
 _PIXTRAL = {
     "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "head_dim": 64,
@@ -58,6 +69,9 @@ def write(folder: Path, network: Network) -> Path:
     """A model with that network, in `folder`."""
     size: dict[str, Any] = {"size": {"longest_edge": _EDGE}}
     match network:
+        case "gemma4-e" | "gemma4":
+            kind, vision = ("gemma4", _GEMMA4_E) if network == "gemma4-e" else ("gemma4-31b", _GEMMA4)
+            return write_tiny_seeing_gemma4(folder, kind, window=1024, most=280, **vision)
         case "smolvlm":
             write_tiny_smolvlm(folder, **_SMOLVLM)
         case "gemma3":
@@ -92,6 +106,7 @@ def transformers(folder: Path, network: Network, device: str) -> Read:
     """In bfloat16: its processor for pixels, and the rows that the network for text would get."""
     from transformers import AutoModelForImageTextToText
     from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
+    from transformers.models.gemma4.image_processing_pil_gemma4 import Gemma4ImageProcessorPil
     from transformers.models.pixtral.image_processing_pil_pixtral import PixtralImageProcessorPil
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
     from transformers.models.smolvlm.image_processing_pil_smolvlm import SmolVLMImageProcessorPil
@@ -99,6 +114,8 @@ def transformers(folder: Path, network: Network, device: str) -> Read:
     kinds = {
         "smolvlm": SmolVLMImageProcessorPil,
         "gemma3": Gemma3ImageProcessorPil,
+        "gemma4-e": Gemma4ImageProcessorPil,
+        "gemma4": Gemma4ImageProcessorPil,
         "pixtral": PixtralImageProcessorPil,
         "qwen2.5-vl": Qwen2VLImageProcessorPil,
         "qwen3-vl": Qwen2VLImageProcessorPil,
@@ -110,7 +127,7 @@ def transformers(folder: Path, network: Network, device: str) -> Read:
     @torch.inference_mode()
     def read(image: Image) -> None:
         made = processor([[Pillow.open(BytesIO(image.data))]], return_tensors="pt", **options)
-        names = {"pixel_values", "image_sizes", "image_grid_thw"} & set(made)
+        names = {"pixel_values", "image_sizes", "image_grid_thw", "image_position_ids"} & set(made)
         model.model.get_image_features(**{name: made[name].to(device) for name in names})
         if device == "cuda":
             torch.cuda.synchronize()

@@ -45,6 +45,20 @@ def test_what_transformers_writes_for_each_layer_says_the_same(tmp_path: Path):
     assert not old.values_are_keys(0)
 
 
+def test_that_of_12b_says_less(tmp_path: Path):
+    """Its layers get nothing besides, and images are seen whole, unless it says otherwise."""
+    names = {"architectures": ["Gemma4UnifiedForCausalLM"], "model_type": "gemma4_unified_text"}
+    silent = dict.fromkeys(("hidden_size_per_layer_input", "use_bidirectional_attention"), ...)
+    found = config_of(tmp_path / "model", "gemma4-31b", **names, **silent)
+    assert found.gemma4 == config_of(tmp_path / "31b", "gemma4-31b").gemma4
+    assert found.gemma4 is not None
+    assert (found.gemma4.layer_input, found.gemma4.sees_images_whole) == (0, True)
+    assert found.whole_parts == {0}
+    plain = config_of(tmp_path / "plain", "gemma4-31b", **names, use_bidirectional_attention=None)
+    assert plain.gemma4 is not None
+    assert not plain.gemma4.sees_images_whole
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

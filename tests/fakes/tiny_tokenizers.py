@@ -127,9 +127,12 @@ def sentencepiece_tokenizer() -> tokenizers.Tokenizer:
     return tokenizer
 
 
-def gemma4_tokenizer() -> tokenizers.Tokenizer:
-    """As Gemma 4: turns have other marks, and there are more for thoughts, tools and texts within calls."""
-    return gemma_tokenizer(*GEMMA4_SPECIALS, turns=("<|turn>", "<turn|>"))
+def gemma4_tokenizer(*more: str) -> tokenizers.Tokenizer:
+    """As Gemma 4: turns have other marks, and there are more for thoughts, tools and texts within calls.
+
+    `more`: further control tokens.
+    """
+    return gemma_tokenizer(*GEMMA4_SPECIALS, *more, turns=("<|turn>", "<turn|>"))
 
 
 def gemma_tokenizer(*more: str, turns: tuple[str, str] = ("<start_of_turn>", "<end_of_turn>")) -> tokenizers.Tokenizer:

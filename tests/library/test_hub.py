@@ -57,13 +57,15 @@ def test_what_we_run_is_what_the_engine_runs():
     assert {family.model_type for family in FAMILIES.values()} == MODEL_TYPES
 
 
+@pytest.mark.parametrize("task", ["image-text-to-text", "any-to-any"])
 @pytest.mark.parametrize("has_experts", [False, True])
-def test_of_gemma_4_all_are_found(fake_hub: FakeHub, access: HubAccess, has_experts: bool):
-    told = info("Gemma4ForConditionalGeneration", kind="gemma4", pipeline_tag="image-text-to-text")
+def test_of_gemma_4_all_are_found(fake_hub: FakeHub, access: HubAccess, has_experts: bool, task: str):
+    """Of those that hear, too, only what they write of texts and images."""
+    told = info("Gemma4ForConditionalGeneration", kind="gemma4", pipeline_tag=task)
     config = {"model_type": "gemma4", "text_config": {"enable_moe_block": has_experts, "num_hidden_layers": 35}}
     fake_hub.add("google/gemma-4-26B-A4B-it", model_files() | {"config.json": json.dumps(config).encode()}, info=told)
     details = Hub(access).details("google/gemma-4-26B-A4B-it")
-    assert not details.found.reads_images  # its images are not read
+    assert details.found.reads_images
     assert details.problem == ""
     assert Hub(access).plan("google/gemma-4-26B-A4B-it").files
 

@@ -15,9 +15,10 @@ from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.shelf import describe
 from llama_gui.library.sight import folder_reads_images, vision_numbers
 from tests.benchmarks.images import Network, write
-from tests.fakes import tiny_gemma3, tiny_pixtral, tiny_qwen_vl, tiny_smolvlm
+from tests.fakes import tiny_gemma3, tiny_gemma4, tiny_pixtral, tiny_qwen_vl, tiny_smolvlm
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_gemma3 import gemma_as_gguf, write_tiny_seeing_gemma
+from tests.fakes.tiny_gemma4 import gemma4_as_gguf, write_tiny_seeing_gemma4
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_pixtral import as_gguf, write_tiny_pixtral
 from tests.fakes.tiny_qwen_vl import qwen_as_gguf, write_tiny_qwen_vl
@@ -26,6 +27,8 @@ from tests.fakes.tiny_smolvlm import smolvlm_as_gguf, write_tiny_smolvlm
 WRITERS: dict[str, tuple[Any, Any]] = {
     "pixtral": (write_tiny_pixtral, as_gguf),
     "gemma3": (write_tiny_seeing_gemma, gemma_as_gguf),
+    "gemma4": (write_tiny_seeing_gemma4, gemma4_as_gguf),
+    "gemma4-12b": (lambda folder: write_tiny_seeing_gemma4(folder, "gemma4-12b"), gemma4_as_gguf),
     "smolvlm": (write_tiny_smolvlm, smolvlm_as_gguf),
     "qwen2": (lambda folder: write_tiny_qwen_vl(folder, "qwen2"), qwen_as_gguf),
     "qwen2.5": (lambda folder: write_tiny_qwen_vl(folder, "qwen2.5"), qwen_as_gguf),
@@ -73,7 +76,7 @@ def test_one_that_reads_in_another_manner_is_none(tmp_path: Path):
 @pytest.mark.parametrize("network", get_args(Network))
 def test_about_how_large_a_network_for_images_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Network):
     """In the shapes of real ones, of which no weight is written."""
-    for fake in (tiny_gemma3, tiny_pixtral, tiny_qwen_vl, tiny_smolvlm):
+    for fake in (tiny_gemma3, tiny_gemma4, tiny_pixtral, tiny_qwen_vl, tiny_smolvlm):
         monkeypatch.setattr(fake, "_write_weights", lambda *_args, **_named: None)
     folder = write(tmp_path / "model", network)
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -89,6 +92,18 @@ def test_about_how_large_a_network_for_images_is(tmp_path: Path, monkeypatch: py
     blind = replace(shape, vision=0)
     both = (estimate(one, machine, "bfloat16").weights for one in (shape, blind))
     assert next(both) - next(both) == 2 * shape.vision
+
+
+def test_about_how_much_makes_rows_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tiny_gemma4, "_write_weights", lambda *_: None)
+    sizes = {"mm_embed_dim": 3840, "mm_posemb_size": 1120, "patch_size": 16}
+    folder = write_tiny_seeing_gemma4(tmp_path / "model", "gemma4-12b", **sizes)
+    found = read_vision(folder)
+    assert found is not None
+    counted = vision_parameters(replace(found, text_size=3840))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config["text_config"]["hidden_size"] = 3840
+    assert 0.8 * counted < vision_numbers(config) <= counted
 
 
 def test_a_network_that_is_left_aside_is_not_counted(tmp_path: Path):

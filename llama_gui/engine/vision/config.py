@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Self
 
 from llama_gui.engine.fields import AGAIN, Fields
 from llama_gui.engine.tokenizer import Tokenizer
+from llama_gui.engine.vision.gemma4_config import Gemma4UnifiedConfig, Gemma4VisionConfig
 from llama_gui.engine.vision.layout import MOST_ROWS, Layout, Resampling, check_colours, no_heads
 from llama_gui.engine.vision.qwen_config import QwenVisionConfig
 from llama_gui.engine.vision.siglip_config import Gemma3VisionConfig, Idefics3Config
@@ -85,4 +86,6 @@ class PixtralConfig:
         return self
 
 
-VisionConfig = PixtralConfig | Gemma3VisionConfig | Idefics3Config | QwenVisionConfig
+VisionConfig = (
+    PixtralConfig | Gemma3VisionConfig | Gemma4VisionConfig | Gemma4UnifiedConfig | Idefics3Config | QwenVisionConfig
+)

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from llama_gui.engine.fields import Fields, read_json, shown
+from llama_gui.engine.gemma4_config import BOTH_WAYS
 from llama_gui.engine.vision.config import Activation, PixtralConfig, VisionConfig
+from llama_gui.engine.vision.gemma4_config import (
+    MOST_GEMMA4_ROWS,
+    Gemma4Images,
+    Gemma4UnifiedConfig,
+    Gemma4VisionConfig,
+)
 from llama_gui.engine.vision.qwen_config import QwenKind, QwenVisionConfig
 from llama_gui.engine.vision.siglip_config import Gemma3VisionConfig, Idefics3Config, Siglip
 from llama_gui.errors import UnsupportedModelError
@@ -64,6 +71,10 @@ def read_vision(folder: Path) -> VisionConfig | None:
             return _gemma3(*parts)
         case str(kind), _ if kind in _QWEN_KINDS:
             return _qwen(_QWEN_KINDS[kind], *parts)
+        case "gemma4", "gemma4_vision":
+            return _gemma4(*parts)
+        case "gemma4_unified", "gemma4_unified_vision":
+            return _gemma4_unified(*parts)
         case "idefics3" | "smolvlm", _:  # the name of the inner part has changed over time
             return _idefics3(*parts)
         case _:
@@ -110,6 +121,48 @@ def _gemma3(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> G
         begin=_token(outer, "boi_token", 255_999),
         end=_token(outer, "eoi_token", 256_000),
     ).checked(vision)
+
+
+def _gemma4(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> Gemma4VisionConfig:
+    _refuse(vision, "hidden_activation", ("gelu_pytorch_tanh",))
+    _refuse(vision, "attention_bias", (False,))
+    heads = vision.integer("num_attention_heads", 12)
+    _refuse(vision, "num_key_value_heads", (heads,))
+    return Gemma4VisionConfig(
+        **_gemma4_images(outer, vision, text, processor),
+        hidden_size=vision.integer("hidden_size", 768),
+        places=vision.integer("position_embedding_size", 10240),
+        is_whole=text.values.get(BOTH_WAYS) == "vision",
+        intermediate_size=vision.integer("intermediate_size", 3072),
+        num_hidden_layers=vision.integer("num_hidden_layers", 16, most=_MOST_LAYERS),
+        num_attention_heads=heads,
+        head_dim=vision.integer("head_dim", 64),
+        rope_theta=_rope_theta(vision, 100.0),
+        clips=vision.flag("use_clipped_linears", False),
+        standardizes=vision.flag("standardize", False),
+    ).checked(vision)
+
+
+def _gemma4_unified(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> Gemma4UnifiedConfig:
+    return Gemma4UnifiedConfig(
+        **_gemma4_images(outer, vision, text, processor),
+        hidden_size=vision.integer("mm_embed_dim", 3840),
+        places=vision.integer("mm_posemb_size", 1120),
+        is_whole=text.values.get(BOTH_WAYS, "vision") == "vision",
+    ).checked(vision)
+
+
+def _gemma4_images(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> Gemma4Images:
+    return {
+        "patch_size": vision.integer("patch_size", 16),
+        "merge": vision.integer("pooling_kernel_size", 3),
+        "most_rows": processor.integer("max_soft_tokens", MOST_GEMMA4_ROWS),
+        "eps": vision.number("rms_norm_eps", 1e-6),
+        "text_size": text.integer("hidden_size", 2304),
+        "image_token_id": outer.integer("image_token_id", 258_880),
+        "begin": outer.integer("boi_token_id", 255_999),
+        "end": outer.integer("eoi_token_id", 258_882),
+    }
 
 
 def _idefics3(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> Idefics3Config:
@@ -203,10 +256,10 @@ def _activation(vision: Fields) -> Activation:
     return found
 
 
-def _rope_theta(vision: Fields) -> float:
+def _rope_theta(vision: Fields, otherwise: float = 10000.0) -> float:
     nested = vision.values.get("rope_parameters")
     inner = Fields(_said(nested), vision.file) if isinstance(nested, dict) else vision
-    return inner.number("rope_theta", 10000.0)
+    return inner.number("rope_theta", otherwise)
 
 
 def _processor(folder: Path) -> Fields:
@@ -217,7 +270,7 @@ def _processor(folder: Path) -> Fields:
         inner = values.get("image_processor")
         if isinstance(inner, dict):
             return Fields(_said(inner), file)
-        if "image_mean" in values or "size" in values:
+        if "image_mean" in values or "size" in values or "max_soft_tokens" in values:
             return Fields(_said(values), file)
     return Fields({}, folder / _PROCESSOR_FILES[0])
 

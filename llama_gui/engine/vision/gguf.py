@@ -15,6 +15,7 @@ from llama_gui.engine.gguf_file import GgufFile, read_header
 from llama_gui.engine.gguf_weights import GgufWeights
 from llama_gui.engine.vision.config import PixtralConfig
 from llama_gui.engine.vision.files import VisionFiles
+from llama_gui.engine.vision.gemma4_gguf import GEMMA4, GEMMA4_TOKENS, UNIFIED, gemma4_names, gemma4_vision
 from llama_gui.engine.vision.pixtral_loading import pixtral_layer
 from llama_gui.engine.vision.qwen_gguf import IMAGE, KINDS, qwen_config, qwen_names
 from llama_gui.engine.vision.siglip_config import Gemma3VisionConfig, Idefics3Config, Siglip
@@ -88,7 +89,7 @@ def vision_beside(model: Path, tokens: Sequence[str], text: NetworkConfig) -> Vi
         if "mmproj" not in path.name.lower():
             continue
         try:
-            files = _read(path, tokens, text.num_hidden_layers)
+            files = _read(path, tokens, text)
         except ModelError as error:
             _log.warning("Images are not read: %s", error)
             continue
@@ -98,7 +99,7 @@ def vision_beside(model: Path, tokens: Sequence[str], text: NetworkConfig) -> Vi
     return min(found, key=lambda one: one[:2])[2] if found else None
 
 
-def _read(path: Path, tokens: Sequence[str], text_layers: int) -> VisionFiles | None:
+def _read(path: Path, tokens: Sequence[str], text: NetworkConfig) -> VisionFiles | None:
     file = read_header(path)
     kinds = ("clip.vision.projector_type", "clip.projector_type")
     projector = next((file.metadata[key] for key in kinds if key in file.metadata), None)
@@ -112,9 +113,12 @@ def _read(path: Path, tokens: Sequence[str], text_layers: int) -> VisionFiles | 
         return VisionFiles(_gemma_config(file, tokens), _siglip_weights(file), row_norm_shift=0.0)
     if projector == "idefics3" and all(token in tokens for token in _IDEFICS_TOKENS):
         return VisionFiles(_idefics_config(file, tokens), _siglip_weights(file))
+    if text.gemma4 is not None and projector in (GEMMA4, UNIFIED) and all(token in tokens for token in GEMMA4_TOKENS):
+        config = gemma4_vision(file, _fields(file), tokens, is_whole=text.gemma4.sees_images_whole)
+        return VisionFiles(config, partial(_Weights, file, gemma4_names(file), {}))
     kind = KINDS.get(projector) if isinstance(projector, str) else None
     if kind is not None and IMAGE in tokens:
-        config = qwen_config(file, kind, _fields(file), tokens.index(IMAGE), text_layers)
+        config = qwen_config(file, kind, _fields(file), tokens.index(IMAGE), text.num_hidden_layers)
         return VisionFiles(config, partial(_Weights, file, qwen_names(file, config), {}))
     return None
 
@@ -159,7 +163,7 @@ def _idefics_config(file: GgufFile, tokens: Sequence[str]) -> Idefics3Config:
     network = _siglip(fields)
     return Idefics3Config(
         **network,
-        text_size=_shape(file, "mm.model.fc.weight")[0],
+        text_size=file.shape_of("mm.model.fc.weight", 2)[0],
         merge=fields.integer("projector.scale_factor", 2),
         longest_edge=fields.integer("preproc_image_size", 4 * network["image_size"]),
         splits=True,
@@ -175,18 +179,11 @@ def _gemma_config(file: GgufFile, tokens: Sequence[str]) -> Gemma3VisionConfig:
     return Gemma3VisionConfig(
         **network,
         rows_per_side=patches // fields.integer("projector.scale_factor", 4),
-        text_size=_shape(file, "mm.input_projection.weight")[1],
+        text_size=file.shape_of("mm.input_projection.weight", 2)[1],
         image_token_id=tokens.index(_GEMMA_IMAGE) if _GEMMA_IMAGE in tokens else begin,
         begin=begin,
         end=end,
     ).checked(fields)
-
-
-def _shape(file: GgufFile, name: str) -> Shape:
-    tensor = file.tensors.get(name)
-    if tensor is None or len(tensor.shape) != 2:
-        raise BrokenModelError(f"{file.path}: {name} is missing. {AGAIN}")
-    return tensor.shape
 
 
 def _pixtral_config(file: GgufFile, image_token: int) -> PixtralConfig:
@@ -202,7 +199,7 @@ def _pixtral_config(file: GgufFile, image_token: int) -> PixtralConfig:
         activation="silu" if fields.flag("clip.use_silu", False) else "gelu",
         rope_theta=10000.0,
         merge=fields.integer("spatial_merge_size", 2),
-        text_size=_shape(file, "mm.2.weight")[0],
+        text_size=file.shape_of("mm.2.weight", 2)[0],
         text_eps=fields.number("attention.layer_norm_epsilon", 1e-5),
         projector_bias="mm.1.bias" in file.tensors,
         longest_edge=fields.integer("image_size"),
@@ -218,7 +215,10 @@ def _plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Weights(GgufWeights):
-    """The weights by the names that they have in folders, of which `names` tells by those in the file."""
+    """The weights by the names that they have in folders, of which `names` tells by those in the file.
+
+    Those that it does not name are left aside.
+    """
 
     def __init__(
         self,
@@ -227,7 +227,7 @@ class _Weights(GgufWeights):
         paired: Mapping[str, PairedRows],
         on_read: Callable[[int], None] | None = None,
     ) -> None:
-        tensors = {names[stored]: tensor for stored, tensor in file.tensors.items()}
+        tensors = {name: file.tensors[stored] for stored, name in names.items()}
         super().__init__([file], paired, on_read, native_library.load(), tensors=tensors)
 
     def check(self, expected: Mapping[str, Shape], ignored_suffixes: Sequence[str] = ()) -> None:

@@ -9,6 +9,8 @@ from llama_gui.engine.device import Precision, resolve_precision
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.vision.config import PixtralConfig, VisionConfig
+from llama_gui.engine.vision.gemma4_config import Gemma4UnifiedConfig, Gemma4VisionConfig
+from llama_gui.engine.vision.gemma4_loading import gemma4_shapes, load_gemma4, load_unified, unified_shapes
 from llama_gui.engine.vision.pixtral_loading import load_pixtral, pixtral_shapes
 from llama_gui.engine.vision.qwen_config import QwenVisionConfig
 from llama_gui.engine.vision.qwen_loading import load_qwen, qwen_shapes
@@ -24,6 +26,10 @@ def vision_shapes(config: VisionConfig) -> dict[str, Shape]:
             return pixtral_shapes(config)
         case QwenVisionConfig():
             return qwen_shapes(config)
+        case Gemma4VisionConfig():
+            return gemma4_shapes(config)
+        case Gemma4UnifiedConfig():
+            return unified_shapes(config)
         case _:
             return siglip_shapes(config)
 
@@ -61,5 +67,9 @@ def load_vision(
             return load_pixtral(config, weights)
         case QwenVisionConfig():
             return load_qwen(config, weights)
+        case Gemma4VisionConfig():
+            return load_gemma4(config, weights)
+        case Gemma4UnifiedConfig():
+            return load_unified(config, weights)
         case _:
             return load_siglip(config, weights)

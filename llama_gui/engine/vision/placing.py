@@ -8,6 +8,7 @@ from torch import Tensor
 
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.vision.config import Gemma3VisionConfig, Idefics3Config, VisionConfig
+from llama_gui.engine.vision.gemma4_config import Gemma4ImageConfig
 from llama_gui.engine.vision.pixels import ImagePreparer, PreparedImage
 from llama_gui.errors import InvalidRequestError
 from llama_gui.vocabulary import Image
@@ -142,7 +143,7 @@ class ImagePlacer:
                 ids.append(config.image_token_id)
             del ids[-1]
             return ids, [token == config.image_token_id for token in ids]
-        if isinstance(config, Gemma3VisionConfig):
+        if isinstance(config, Gemma3VisionConfig | Gemma4ImageConfig):
             ids = [config.begin, *[config.image_token_id] * count, config.end]
             return ids, [False, *[True] * count, False]
         if len(self._line_ends) < len(LINE_ENDS):

@@ -3,11 +3,10 @@
 import math
 import re
 
-from llama_gui.engine.fields import AGAIN, Fields
+from llama_gui.engine.fields import Fields
 from llama_gui.engine.gguf_file import GgufFile
 from llama_gui.engine.vision.qwen_config import QwenKind, QwenVisionConfig
 from llama_gui.engine.vision.qwen_loading import MERGERS, MLPS, qwen_layer
-from llama_gui.errors import BrokenModelError
 
 KINDS: dict[str, QwenKind] = {
     "qwen2vl_merger": "qwen2",
@@ -39,7 +38,7 @@ def qwen_config(file: GgufFile, kind: QwenKind, fields: Fields, image_token: int
         num_attention_heads=fields.integer("attention.head_count"),
         patch_size=fields.integer("patch_size"),
         merge=fields.integer("spatial_merge_size", 2),
-        text_size=_rows(file, "mm.2.weight"),
+        text_size=file.shape_of("mm.2.weight", 2)[0],
         text_layers=text_layers,
         least_pixels=fields.integer("image_min_pixels", _LEAST_PIXELS[kind]),
         most_pixels=fields.integer("image_max_pixels", _MOST_PIXELS[kind]),
@@ -48,7 +47,7 @@ def qwen_config(file: GgufFile, kind: QwenKind, fields: Fields, image_token: int
         image_token_id=image_token,
         window=fields.integer("window_size", 112) if kind == "qwen2.5" else 0,
         whole_layers=tuple(range(pattern - 1, layers, pattern)) if kind == "qwen2.5" else (),
-        places_per_side=math.isqrt(_rows(file, "v.position_embd.weight")) if is_three else 0,
+        places_per_side=math.isqrt(file.shape_of("v.position_embd.weight", 2)[0]) if is_three else 0,
         deep_layers=_deep_layers(fields) if is_three else (),
         parts_pictures=True,
         parts_heads="v.blk.0.attn_q.weight" in file.tensors,
@@ -85,10 +84,3 @@ def _deep_layers(fields: Fields) -> tuple[int, ...]:
     if not isinstance(marks, list) or not all(mark in (0, 1) for mark in marks):  # numbers, as they come from files
         raise fields.wrong("is_deepstack_layers", "a list of true and false")
     return tuple(layer for layer, mark in enumerate(marks) if mark)
-
-
-def _rows(file: GgufFile, name: str) -> int:
-    tensor = file.tensors.get(name)
-    if tensor is None or len(tensor.shape) != 2:
-        raise BrokenModelError(f"{file.path}: {name} is missing. {AGAIN}")
-    return tensor.shape[0]

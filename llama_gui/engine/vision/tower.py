@@ -62,11 +62,13 @@ def attend_in_pieces(
         yield None
 
 
-def patches_of(pixels: Tensor, size: int, mean: Tensor, deviation: Tensor) -> Tensor:
+def patches_of(pixels: Tensor, size: int, mean: Tensor, deviation: Tensor, *, by_pixel: bool = False) -> Tensor:
     """Those of each patch of `size` x `size`, line by line, normed: ``[patches, 3 * size * size]``.
 
     `pixels` are ``[height, width, 3]``, `mean` and `deviation` are float32 ``[3]``, of numbers from 0 to 255.
+    `by_pixel`: the colours of a pixel are beside each other, and else the pixels of a colour.
     """
     colours = (pixels.to(mean.device).float() - mean) / deviation
     lines = colours.unflatten(0, (-1, size)).unflatten(2, (-1, size))  # [lines, size, patches, size, 3]
-    return lines.permute(0, 2, 4, 1, 3).reshape(-1, 3 * size * size)
+    order = (0, 2, 1, 3, 4) if by_pixel else (0, 2, 4, 1, 3)
+    return lines.permute(order).reshape(-1, 3 * size * size)

@@ -73,10 +73,11 @@ class VisionWeights:
     def patches(self, name: str, bias: str = "", *more: str) -> Linear:
         """A convolution whose pieces do not overlap, as the product that it is.
 
-        Of one over several pictures ``[out, 3, pictures, height, width]``, or one for each, all are the same here.
+        Of one over several pictures ``[out, 3, pictures, height, width]``, or one for each, all are the same here. It
+        may be stored as a product, too.
         """
         parts = [self._checkpoint.weight(part, torch.float32, self._device) for part in (name, *more)]
-        whole = sum((part if part.dim() == 4 else part.sum(2) for part in parts), torch.zeros(()))
+        whole = sum((part.sum(2) if part.dim() == 5 else part for part in parts), torch.zeros(()))
         return self._linear(whole.to(self._precision.table_dtype).flatten(1), self.plain(bias) if bias else None)
 
     def turned(self, name: str) -> Linear:
