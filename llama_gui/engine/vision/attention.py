@@ -11,8 +11,8 @@ from llama_gui.engine.native_kernels import NativeKernels
 
 _BLOCK = 64
 """Patches that lie among each other in a native cache, see `NativeKernels.keeps_blocks`."""
-_PAIRS = 16
-"""Heads are a multiple of so many numbers there."""
+_PAIRS, _TILE = 16, 32
+"""Heads are a multiple of so many numbers there, and of so many where CPUs multiply tiles."""
 
 
 class Held(ABC):
@@ -76,10 +76,11 @@ class NativeAttention(PatchAttention):
 
 
 class _NativeHeld(Held):
-    """Heads are made wider with zeros where they are no multiple of sixteen numbers."""
+    """Heads are made wider with zeros where the kernel would not take them, or would be several times slower."""
 
     def __init__(self, kernels: NativeKernels, patches: int, heads: int, head_dim: int) -> None:
-        width = -(-head_dim // _PAIRS) * _PAIRS
+        unit = _TILE if kernels.has_tiles else _PAIRS
+        width = -(-head_dim // unit) * unit
         room = -(-patches // _BLOCK) * _BLOCK
         self._kernels = kernels
         self._dim = head_dim
