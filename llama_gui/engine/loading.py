@@ -34,7 +34,7 @@ from llama_gui.engine.vision.tower import VisionTower
 from llama_gui.engine.weight_shapes import held_parameters, parameter_count
 from llama_gui.errors import LoadCancelledError
 from llama_gui.paths import as_unicode
-from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo
+from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo, SamplingParams
 from llama_gui.vocabulary.checks import check_number, check_path
 
 
@@ -137,7 +137,7 @@ def load_model(
         max_context=context,
         dtype=precision.name,
         device=torch_device.type,
-        sampling=defaults.sampling.or_else(DEFAULT_SAMPLING),
+        sampling=_drawable(defaults.sampling, tokenizer).or_else(DEFAULT_SAMPLING),
         has_chat_template=template is not None,
         source=model.source(precision),
         reason=precision_reason(dtype, precision, torch_device, is_fp8=config.fp8 is not None, left_card=left_card),
@@ -154,6 +154,12 @@ def load_model(
         most_pixels = MOST_PIXELS_ON_CPU if torch_device.type == "cpu" else None
         placer = ImagePlacer(model.vision.config, tokenizer, ImagePreparer(model.vision.config, most_pixels))
     return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads, tower, placer)
+
+
+def _drawable(sampling: SamplingParams, tokenizer: Tokenizer) -> SamplingParams:
+    """The same, without banning what is no token."""
+    banned = [token_id for token_id in sampling.banned_token_ids or () if token_id < tokenizer.vocab_size]
+    return replace(sampling, banned_token_ids=banned or None)
 
 
 def _with_manners(info: ModelInfo, template: ChatTemplate, tokenizer: Tokenizer) -> ModelInfo:

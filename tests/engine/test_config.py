@@ -387,7 +387,15 @@ def test_do_sample_false_is_greedy(recommended):
     assert recommended(do_sample=True, temperature=0.6).sampling.temperature == 0.6
 
 
-@pytest.mark.parametrize(("name", "value"), [("top_p", 1.5), ("temperature", "hot"), ("eos_token_id", "</s>")])
+def test_tokens_that_a_model_must_not_write(recommended):
+    assert recommended(suppress_tokens=[9, 7]).sampling.banned_token_ids == (7, 9)
+    assert recommended(suppress_tokens=[]).sampling.banned_token_ids is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("suppress_tokens", "<image|>"), ("top_p", 1.5), ("temperature", "hot"), ("eos_token_id", "</s>")],
+)
 def test_impossible_recommendations(recommended, name, value):
     with pytest.raises(BrokenModelError, match=rf"generation_config\.json: {name} is {value!r}"):
         recommended(**{name: value})

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import os
 import threading
 import time
@@ -125,6 +126,19 @@ def test_recommended_sampling(tmp_path, load):
     sampling = load(folder=folder).info.sampling
     assert (sampling.temperature, sampling.top_p) == (0.6, 0.9)
     assert sampling.top_k == DEFAULT_SAMPLING.top_k
+
+
+def test_what_a_model_must_not_write_it_does_not(tmp_path, load):
+    """Gemma 4 12B would write the ends of images; an id that is no token is passed over."""
+    folder = write_tiny_llama(tmp_path / "model")
+    request = GenerateRequest(prompt="One two", max_tokens=8, sampling=SamplingParams(temperature=0), ignore_eos=True)
+    usual = load(folder=folder).generate(request).token_ids
+    (folder / "generation_config.json").write_text(json.dumps({"suppress_tokens": [usual[0], 10**6]}))
+    engine = load(folder=folder)
+    assert engine.info.sampling.banned_token_ids == (usual[0],)
+    assert usual[0] not in engine.generate(request).token_ids
+    own = replace(request, sampling=SamplingParams(temperature=0, banned_token_ids=[]))
+    assert engine.generate(own).token_ids == usual
 
 
 # --- where an answer ends

@@ -64,7 +64,7 @@ ROPE: dict[str, Any] = {
 }  # fmt: skip
 GENERATION: dict[str, Any] = {
     "temperature": 0.6, "top_k": 40, "top_p": 0.9, "min_p": 0.05, "repetition_penalty": 1.1, "do_sample": True,
-    "eos_token_id": [2],
+    "eos_token_id": [2], "suppress_tokens": [7],
 }  # fmt: skip
 GONE = object()
 

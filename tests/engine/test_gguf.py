@@ -186,9 +186,11 @@ def test_stretched_rotary_embedding(tmp_path, load, rope):
 
 
 def test_a_file_says_how_to_sample(tiny_folder, load, tmp_path):
-    fields = {"general.sampling.temp": 0.6, "general.sampling.top_k": 7, "general.sampling.penalty_repeat": 1.1}
+    fields = {"general.sampling.temp": 0.6, "general.sampling.top_k": 7, "general.sampling.penalty_repeat": 1.1,
+              "tokenizer.ggml.suppress_tokens": [9, 7]}  # fmt: skip
     info = load(folder=write_gguf(tiny_folder("tinyllama"), tmp_path / "tiny.gguf", fields=fields)).info
     assert (info.sampling.temperature, info.sampling.top_k, info.sampling.repetition_penalty) == (0.6, 7, 1.1)
+    assert info.sampling.banned_token_ids == (7, 9)
     assert (info.name, info.path, info.source) == ("tiny", str(tmp_path / "tiny.gguf"), "F32 GGUF")
 
 
