@@ -4,16 +4,21 @@
     .venv/bin/python -m tests.benchmarks.images --networks smolvlm --sizes 1024 --rounds 5
 
 Seconds, medians over the rounds, each with another image. Both read as many pixels: ours limits them on a CPU, and
-transformers is told the same limit. The network for text is a tiny one.
+transformers is told the same limit. The network for text is a tiny one. Each has a process of its own: in one,
+OpenMP has helper threads for both, and lets them sleep between operations (see `engine/apart.py`), of which ours are
+many.
 """
 
 import argparse
 import json
+import multiprocessing
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -135,11 +140,40 @@ def transformers(folder: Path, network: Network, device: str) -> Read:
     return read
 
 
-def seconds(read: Read, image: Image) -> float:
-    """How long that takes."""
-    begin = time.perf_counter()
-    read(image)
-    return time.perf_counter() - begin
+def serve(asked: Connection, folder: Path, network: Network, dtype: str, device: str) -> None:
+    """Be one of both: ours, where `dtype` says how, or transformers. Answer sizes and seeds of images with seconds."""
+    read = ours(folder, dtype, device) if dtype else transformers(folder, network, device)
+    while (image := asked.recv()) is not None:
+        size, seed = image
+        made = picture(size, size, seed, "JPEG")
+        begin = time.perf_counter()
+        read(made)
+        asked.send(time.perf_counter() - begin)
+
+
+@contextmanager
+def served(*arguments: Any) -> Iterator[Connection]:
+    """`serve` in a process of its own, with these arguments behind the first."""
+    ours, theirs = multiprocessing.get_context("spawn").Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs, *arguments))
+    process.start()
+    theirs.close()
+    try:
+        yield ours
+    finally:
+        ours.send(None)
+        process.join()
+
+
+def ratio(network: str, size: int, rounds: int, mine: Connection, theirs: Connection) -> None:
+    """Print a row, of images of `size` pixels in either direction."""
+    taken: list[list[float]] = [[], []]
+    for seed in range(rounds):
+        for asked, times in zip((mine, theirs), taken, strict=True):
+            asked.send((size, seed))
+            times.append(asked.recv())
+    ours, others = map(statistics.median, taken)
+    print(f"| {network} | {size} x {size} | {ours:.3f} | {others:.3f} | {others / ours:.2f} x |", flush=True)
 
 
 def main() -> None:
@@ -155,20 +189,10 @@ def main() -> None:
     for network in arguments.networks.split(","):
         with tempfile.TemporaryDirectory() as folder:
             write(Path(folder), network)
-            readers = (
-                ours(Path(folder), arguments.dtype, arguments.device),
-                transformers(Path(folder), network, arguments.device),
-            )
-            for size in map(int, arguments.sizes.split(",")):
-                taken: tuple[list[float], list[float]] = ([], [])
-                for number in range(arguments.rounds):
-                    image = picture(size, size, number, "JPEG")
-                    for read, times in zip(readers, taken, strict=True):
-                        times.append(seconds(read, image))
-                mine, theirs = map(statistics.median, taken)
-                print(
-                    f"| {network} | {size} x {size} | {mine:.3f} | {theirs:.3f} | {theirs / mine:.2f} x |", flush=True
-                )
+            both = [(Path(folder), network, dtype, arguments.device) for dtype in (arguments.dtype, "")]
+            with served(*both[0]) as mine, served(*both[1]) as theirs:
+                for size in map(int, arguments.sizes.split(",")):
+                    ratio(network, size, arguments.rounds, mine, theirs)
 
 
 if __name__ == "__main__":
