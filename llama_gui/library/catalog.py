@@ -9,6 +9,7 @@ from typing import Any
 from llama_gui.errors import UserError
 from llama_gui.library.conv_shape import ConvShape
 from llama_gui.library.delta_shape import DeltaShape
+from llama_gui.library.gemma4_shape import Gemma4Shape
 from llama_gui.library.mamba_shape import MambaShape
 from llama_gui.library.model_shape import ModelShape
 
@@ -98,7 +99,8 @@ def _entry(item: object, complaint: str) -> CatalogEntry:
 
 def _shape(item: Mapping[str, Any], complaint: str) -> ModelShape:
     parts: dict[str, Any] = {}
-    for name, kind in (("delta", DeltaShape), ("conv", ConvShape), ("mamba", MambaShape)):
+    kinds = {"gemma4": Gemma4Shape, "delta": DeltaShape, "conv": ConvShape, "mamba": MambaShape}
+    for name, kind in kinds.items():
         part = item.get(name)
         if not isinstance(part, dict | None):
             raise CatalogError(f"{complaint} needs an object as {name}, not {part!r}.")

@@ -30,11 +30,11 @@ class Gemma4Shape:
     full_head_dim: int
     full_kv_heads: int
     values_are_keys: bool
-    borrowing: int
-    full_borrowing: int
-    borrowing_inner: int
-    layer_input: int
-    layer_vocabulary: int
+    borrowing: int = 0
+    full_borrowing: int = 0
+    borrowing_inner: int = 0
+    layer_input: int = 0
+    layer_vocabulary: int = 0
     experts: int = 0
     chosen: int = 0
     expert_inner: int = 0

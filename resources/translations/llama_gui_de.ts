@@ -508,6 +508,10 @@
         <translation>Schnell für seine Größe: kurze Antworten, Angaben aus Texten, Werkzeuge; 8 Sprachen.</translation>
     </message>
     <message>
+        <source>Thinks first, if you wish. Good answers to hard questions, and images; slower than 8B.</source>
+        <translation>Denkt auf Wunsch erst nach. Gute Antworten auf schwere Fragen, auch zu Bildern; langsamer als 8B.</translation>
+    </message>
+    <message>
         <source>As quick as a model of 1.5B: tools, summaries, code, facts out of texts; 12 languages.</source>
         <translation>So schnell wie ein Modell mit 1,5B: Werkzeuge, Zusammenfassungen, Code, Angaben aus Texten; 12 Sprachen.</translation>
     </message>

@@ -45,6 +45,9 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("Catalog", "For computers with plenty of memory or a graphics card; long texts."),
     QT_TRANSLATE_NOOP("Catalog", "The older 8B, with a shorter context."),
     QT_TRANSLATE_NOOP(
+        "Catalog", "Thinks first, if you wish. Good answers to hard questions, and images; slower than 8B."
+    ),
+    QT_TRANSLATE_NOOP(
         "Catalog",
         "A base model: it continues texts and holds no conversation. Its licence must be accepted on the hub.",
     ),
