@@ -160,7 +160,7 @@ def _add_bench(bench: argparse.ArgumentParser) -> None:
         "--preset",
         metavar="NAME",
         help="random weights: llama-3.2-1b, qwen2.5-0.5b, tinyllama-1.1b, llama-3.1-8b, gemma-3-270m, gemma-3-1b, "
-        "qwen3.5-0.8b, qwen3.5-4b, lfm2-1.2b, granite-4.0-h-1b, granite-4.0-h-tiny, granite-3.1-1b-a400m, "
+        "gemma-4-12b, qwen3.5-0.8b, qwen3.5-4b, lfm2-1.2b, granite-4.0-h-1b, granite-4.0-h-tiny, granite-3.1-1b-a400m, "
         "qwen3-30b-a3b or gpt-oss-20b",
     )
     bench.add_argument("--model", metavar="MODEL", help=f"{_WHICH_MODEL} (default: the starter model)")

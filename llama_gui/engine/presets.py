@@ -66,6 +66,11 @@ _CONFIGS: dict[str, dict[str, Any]] = {
     "llama-3.1-8b": _shape(32, 4096, 14336, 32, 8, 128256, **_LLAMA3),
     "gemma-3-270m": _shape(18, 640, 2048, 4, 1, 262144, **_GEMMA3),
     "gemma-3-1b": _shape(26, 1152, 6912, 4, 1, 262144, **_GEMMA3),
+    "gemma-4-12b": _shape(
+        48, 3840, 15360, 16, 8, 262144, architectures=["Gemma4UnifiedForCausalLM"], head_dim=256, global_head_dim=512,
+        num_global_key_value_heads=1, attention_k_eq_v=True, sliding_window=1024, rms_norm_eps=1e-6,
+        hidden_activation="gelu_pytorch_tanh", final_logit_softcapping=30.0, tie_word_embeddings=True,
+        max_position_embeddings=131072),
     "qwen3.5-0.8b": _shape(24, 1024, 3584, 8, 2, 248320, linear_num_value_heads=16, **_QWEN35),
     "qwen3.5-4b": _shape(32, 2560, 9216, 16, 4, 248320, linear_num_value_heads=32, **_QWEN35),
     "lfm2-1.2b": _shape(16, 2048, 8192, 32, 8, 65536, **_LFM2),

@@ -91,6 +91,7 @@ def test_random_weights_are_the_same_each_time():
                 8030.3,
                 268.1,
                 999.9,
+                11907.4,
                 752.4,
                 4205.8,
                 1170.3,
