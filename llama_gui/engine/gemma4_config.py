@@ -51,7 +51,7 @@ def read_gemma4(fields: Fields, sliding: frozenset[int], layers: int) -> Gemma4C
     kinds = {layer in sliding for layer in range(layers)}
     if borrowing and (borrowing >= layers or {layer in sliding for layer in kept} != kinds):
         raise fields.wrong("num_kv_shared_layers", "so few that a layer of each kind keeps its own keys")
-    inner = fields.integer("intermediate_size")
+    inner, vocabulary = fields.integer("intermediate_size"), fields.integer("vocab_size_per_layer_input", 262144)
     return Gemma4Config(
         full_head_dim=full.integer("head_dim", 512),
         full_kv_heads=full.integer("num_key_value_heads", kv_heads),
@@ -59,8 +59,8 @@ def read_gemma4(fields: Fields, sliding: frozenset[int], layers: int) -> Gemma4C
         borrowing_layers=borrowing,
         borrowing_intermediate=2 * inner if fields.flag("use_double_wide_mlp", False) else inner,
         layer_input=fields.integer("hidden_size_per_layer_input", 256, least=0),
-        layer_vocabulary=fields.integer("vocab_size_per_layer_input", 262144),
-        padding_id=fields.integer("pad_token_id", 0, least=0),
+        layer_vocabulary=vocabulary,
+        padding_id=fields.integer("pad_token_id", 0, least=0, most=vocabulary - 1),
         sees_images_whole=fields.values.get(BOTH_WAYS) == "vision",
     )
 

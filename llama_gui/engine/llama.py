@@ -440,7 +440,8 @@ class Llama:
         if self._kernels is not None:
             whole = [number for number, segment in enumerate(segments) if segment.is_whole]
             lengths = [(segment.slot, len(segment.token_ids)) for segment in segments]
-            return NativeSpans(self._kernels, lengths, whole, self._places, self.config.whole_parts)
+            whole_parts = self.config.whole_parts if whole else frozenset()
+            return NativeSpans(self._kernels, lengths, whole, self._places, whole_parts)
         rows = [(one.slot, len(one.slot.tokens), len(one.token_ids), one.is_whole) for one in segments]
         if self.card is not None:
             singles = next((i for i, one in enumerate(segments) if len(one.token_ids) > 1), len(segments))

@@ -64,6 +64,7 @@ def test_that_of_12b_says_less(tmp_path: Path):
     [
         ({"enable_moe_block": True}, "top_k_experts is missing"),
         ({"enable_moe_block": True, "top_k_experts": 9, "num_experts": 8}, "num_experts_per_tok is 9"),
+        ({"pad_token_id": 400, "vocab_size_per_layer_input": 400}, "pad_token_id is 400"),
         ({"use_bidirectional_attention": "all"}, "use_bidirectional_attention is 'all'"),
         ({"num_kv_shared_layers": 7}, "so few that a layer of each kind keeps its own keys"),
         ({"num_kv_shared_layers": 5}, "so few that a layer of each kind keeps its own keys"),
