@@ -92,6 +92,7 @@ class NativeKernels:
         self._int4_round = _function(library.llama_gui_int4_round, _POINTER, _INT, _SIZE, _SIZE, *4 * [_POINTER])
         self._mass = _function(library.llama_gui_mass, _POINTER, _SIZE, _POINTER)
         self._norm = _function(library.llama_gui_norm, *rows, _POINTER, ctypes.c_double, _POINTER)
+        self._gelu = _function(library.llama_gui_gelu, _POINTER, _SIZE, _POINTER, _POINTER)
         self._dots = _function(library.llama_gui_dots, *rows, *weight, _POINTER)
         self._delta = _function(library.llama_gui_delta, *5 * [_POINTER], _SIZE, _POINTER)
         self._mamba = _function(library.llama_gui_mamba, *3 * [_POINTER], _SIZE, *2 * [_POINTER], _SIZE, _POINTER)
@@ -432,6 +433,17 @@ class NativeKernels:
         """RMS norm of float32 ``[rows, width]``, its width a multiple of `LANES`, as between the parts of a layer."""
         x, y = x.contiguous(), torch.empty(x.shape)
         _check(self._norm(x.data_ptr(), *x.shape, weight.data_ptr(), eps, y.data_ptr()))
+        return y
+
+    def gelu(self, x: Tensor, by: Tensor | None = None) -> Tensor:
+        """GELU of float32 as the hyperbolic tangent approximates it; with `by`, of the same shape, times those.
+
+        The last dimension is a multiple of `LANES`.
+        """
+        if x.shape[-1] % LANES or (by is not None and by.shape != x.shape):
+            raise ValueError(f"{tuple(x.shape)}, by {None if by is None else tuple(by.shape)}")
+        x, by, y = x.contiguous(), by if by is None else by.contiguous(), torch.empty(x.shape)
+        _check(self._gelu(x.data_ptr(), x.numel(), None if by is None else by.data_ptr(), y.data_ptr()))
         return y
 
     def dots(self, x: Tensor, weight: Tensor) -> Tensor:

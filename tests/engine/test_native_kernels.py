@@ -93,6 +93,20 @@ def test_the_norm_of_rows(kernels: NativeKernels, width: int):
     assert torch.equal(kernels.norm(x[2:3], weight, 1e-5), got[2:3])
 
 
+@pytest.mark.parametrize("width", [8, 1024, 1032, 3080])
+def test_gelu(kernels: NativeKernels, width: int):
+    """In stretches that end within a row."""
+    x, by = 4 * numbers(5, width, seed=1), numbers(5, width, seed=2)
+    want = F.gelu(x.double(), approximate="tanh")
+    torch.testing.assert_close(kernels.gelu(x), want.float(), rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(kernels.gelu(x, by), (want * by.double()).float(), rtol=1e-5, atol=1e-6)
+    assert torch.equal(kernels.gelu(x[2:3]), kernels.gelu(x)[2:3])
+    with pytest.raises(ValueError, match=r"\(5, 7\)"):
+        kernels.gelu(x[:, :7])
+    with pytest.raises(ValueError, match=rf"\(5, {width}\), by \(1, {width}\)"):
+        kernels.gelu(x, by[:1])
+
+
 @pytest.mark.parametrize("out", CHANNELS)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_int8_is_exact_in_calls_of_any_size(kernels: NativeKernels, width: int, out: int):

@@ -375,6 +375,17 @@ INLINE void square_stretch(const float *up, ptrdiff_t count, float *to) {
     }
 }
 
+/* GELU of `count` numbers of float32, a multiple of eight; with `by`, times those. */
+EXPORT int llama_gui_gelu(const float *x, ptrdiff_t count, const float *by, float *y) {
+#pragma omp parallel for
+    for (ptrdiff_t begin = 0; begin < count; begin += STRETCH) {
+        const ptrdiff_t end = begin + STRETCH < count ? begin + STRETCH : count;
+        if (by) gate_stretch(x + begin, by + begin, end - begin, GELU, y + begin);
+        else for (ptrdiff_t k = begin; k < end; k += 8) _mm256_storeu_ps(y + k, gelu(_mm256_loadu_ps(x + k)));
+    }
+    return 0;
+}
+
 /* act(gate) * up, gate and up side by side in each row; or of up alone. */
 static void gate_rows(const float *y, ptrdiff_t rows, ptrdiff_t width, Activation activation, float *to) {
     const ptrdiff_t stretches = (width + STRETCH - 1) / STRETCH;

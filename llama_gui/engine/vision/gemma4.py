@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.layers import RMSNorm
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.rotary import rotate
+from llama_gui.engine.vision.activation import Gelu
 from llama_gui.engine.vision.attention import Held, PatchAttention
 from llama_gui.engine.vision.gemma4_config import Gemma4UnifiedConfig, Gemma4VisionConfig
 from llama_gui.engine.vision.pixels import PreparedImage
@@ -94,6 +94,7 @@ class Gemma4Tower(VisionTower):
         layers: Sequence[Gemma4Layer],
         make_rows: Gemma4Rows,
         attention: PatchAttention,
+        gelu: Gelu,
     ) -> None:
         """`patches`: of ``[3 * patch_size ** 2]`` colours. `places`: ``[2, places, hidden]``, across and downwards."""
         self._config = config
@@ -102,6 +103,7 @@ class Gemma4Tower(VisionTower):
         self._layers = tuple(layers)
         self._make_rows = make_rows
         self._attention = attention
+        self._gelu = gelu
         self._middle = torch.full((3,), 127.5, device=places.device)
 
     @property
@@ -149,8 +151,7 @@ class Gemma4Tower(VisionTower):
         def finish(some: Tensor, seen: Tensor) -> Tensor:
             some = some + layer.attended_norm(layer.out(seen))
             normed = layer.mlp_norm(some)
-            inner = F.gelu(layer.gate(normed), approximate="tanh") * layer.up(normed)
-            return some + layer.done_norm(layer.down(inner))
+            return some + layer.done_norm(layer.down(self._gelu(layer.gate(normed), layer.up(normed))))
 
         yield from attend_in_pieces(x, make_heads, finish, held)
 

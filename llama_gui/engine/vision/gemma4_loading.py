@@ -119,6 +119,7 @@ def load_gemma4(config: Gemma4VisionConfig, weights: VisionWeights) -> Gemma4Tow
         [layer(number) for number in range(config.num_hidden_layers)],
         Gemma4Rows(*_projection(weights, places, config.eps), *moves),
         weights.attention,
+        weights.gelu,
     )
 
 

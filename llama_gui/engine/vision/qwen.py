@@ -11,6 +11,7 @@ from torch import Tensor
 from llama_gui.engine.layers import RMSNorm
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.rotary import rotate
+from llama_gui.engine.vision.activation import Gelu
 from llama_gui.engine.vision.attention import PatchAttention
 from llama_gui.engine.vision.pixels import PreparedImage
 from llama_gui.engine.vision.qwen_config import QwenVisionConfig
@@ -87,6 +88,7 @@ class QwenTower(VisionTower):
         layers: Sequence[QwenLayer],
         mergers: Sequence[QwenMerger],
         attention: PatchAttention,
+        gelu: Gelu,
     ) -> None:
         """`patches`: of ``[3 * patch_size ** 2]`` colours. `places`: ``[places_per_side ** 2, hidden]``, or None.
 
@@ -98,6 +100,7 @@ class QwenTower(VisionTower):
         self._layers = tuple(layers)
         self._mergers = tuple(mergers)
         self._attention = attention
+        self._gelu = gelu
         norm = layers[0].attention_norm
         self._dtype, self._device = norm.weight.dtype, norm.weight.device
         colours = torch.tensor((config.mean, config.deviation), device=self._device)
@@ -185,7 +188,7 @@ class QwenTower(VisionTower):
                 gate, up = inner.chunk(2, 1)
                 return F.silu(gate) * up
             case "qwen3":
-                return F.gelu(inner, approximate="tanh")
+                return self._gelu(inner)
 
 
 def _attend_in_windows(

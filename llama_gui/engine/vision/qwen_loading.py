@@ -115,4 +115,5 @@ def load_qwen(config: QwenVisionConfig, weights: VisionWeights) -> QwenTower:
         [layer(number) for number in range(config.num_hidden_layers)],
         mergers,
         weights.attention,
+        weights.gelu,
     )

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from llama_gui.engine.layers import RMSNorm
 from llama_gui.engine.linear import Linear
+from llama_gui.engine.vision.activation import Gelu
 from llama_gui.engine.vision.attention import Held, PatchAttention
 from llama_gui.engine.vision.pixels import PreparedImage
 from llama_gui.engine.vision.siglip_config import SiglipConfig
@@ -82,6 +83,7 @@ class SiglipTower(VisionTower):
         norm: LayerNorm,
         make_rows: MeanRows | ShuffledRows,
         attention: PatchAttention,
+        gelu: Gelu,
     ) -> None:
         """`patches`: of ``[3 * patch_size ** 2]`` colours. `places`: ``[patches, hidden]``, is added to them.
 
@@ -94,6 +96,7 @@ class SiglipTower(VisionTower):
         self._norm = norm
         self._make_rows = make_rows
         self._attention = attention
+        self._gelu = gelu
         colours = torch.tensor((config.mean, config.deviation), device=places.device)
         self._mean, self._deviation = colours.mul(255).unbind()
 
@@ -127,6 +130,6 @@ class SiglipTower(VisionTower):
 
         def finish(some: Tensor, seen: Tensor) -> Tensor:
             some = some + layer.out(seen)
-            return some + layer.outer(F.gelu(layer.inner(layer.mlp_norm(some)), approximate="tanh"))
+            return some + layer.outer(self._gelu(layer.inner(layer.mlp_norm(some))))
 
         yield from attend_in_pieces(x, make_heads, finish, held)

@@ -72,4 +72,5 @@ def load_siglip(config: Gemma3VisionConfig | Idefics3Config, weights: VisionWeig
         norm(_NORM),
         make_rows,
         weights.attention,
+        weights.gelu,
     )

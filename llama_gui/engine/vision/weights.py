@@ -10,6 +10,7 @@ from llama_gui.engine.device import Precision, has_native_bfloat16
 from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.linear import Linear, LinearFactory
 from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.vision.activation import Gelu
 from llama_gui.engine.vision.attention import NativeAttention, PatchAttention, TorchAttention
 
 PROJECTOR = "multi_modal_projector."
@@ -56,6 +57,11 @@ class VisionWeights:
             return NativeAttention(kernels)
         has_halves = self._device.type != "cpu" or has_native_bfloat16()
         return TorchAttention(torch.bfloat16 if has_halves else precision.dtype)
+
+    @property
+    def gelu(self) -> Gelu:
+        """As layers activate."""
+        return Gelu(self._kernels if self._device.type == "cpu" else None)
 
     def plain(self, name: str) -> Tensor:
         """A weight that multiplies or adds number by number."""
