@@ -49,7 +49,7 @@ _GEMMA4_E = {
     "num_key_value_heads": 12, "head_dim": 64, "patch_size": 16, "position_embedding_size": 10240,
     "use_clipped_linears": True,
 }  # fmt: skip
-"""That of E2B and E4B, and of 26B-A4B and 31B."""
+"""That of E2B and E4B; the next is that of 26B-A4B and 31B."""
 _GEMMA4 = _GEMMA4_E | {
     "hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16,
     "num_key_value_heads": 16, "head_dim": 72, "use_clipped_linears": False, "standardize": True,
@@ -154,8 +154,9 @@ def serve(asked: Connection, folder: Path, network: Network, dtype: str, device:
 @contextmanager
 def served(*arguments: Any) -> Iterator[Connection]:
     """`serve` in a process of its own, with these arguments behind the first."""
-    ours, theirs = multiprocessing.get_context("spawn").Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs, *arguments))
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(theirs, *arguments))
     process.start()
     theirs.close()
     try:

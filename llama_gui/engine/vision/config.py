@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 from llama_gui.engine.fields import AGAIN, Fields
-from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.vision.gemma4_config import Gemma4UnifiedConfig, Gemma4VisionConfig
-from llama_gui.engine.vision.layout import MOST_ROWS, Layout, Resampling, check_colours, no_heads
+from llama_gui.engine.vision.layout import MOST_ROWS, ImageToken, Layout, Resampling, check_colours, no_heads
 from llama_gui.engine.vision.qwen_config import QwenVisionConfig
 from llama_gui.engine.vision.siglip_config import Gemma3VisionConfig, Idefics3Config
 from llama_gui.errors import BrokenModelError
@@ -16,7 +15,7 @@ Activation = Literal["silu", "gelu"]
 
 
 @dataclass(frozen=True, slots=True)
-class PixtralConfig:
+class PixtralConfig(ImageToken):
     """A network in the manner of Pixtral (https://arxiv.org/abs/2410.07073): images keep their form.
 
     `merge`: so many patches in both directions become one row. `text_size`: numbers of a row. `text_eps`: of the norm
@@ -47,15 +46,6 @@ class PixtralConfig:
     """Whether it rotates them by their places in the image, see `placing.grid_positions`."""
     resampling: ClassVar[Resampling] = "bicubic"
     """How images are resized."""
-
-    @property
-    def mark(self) -> int:
-        """The token of a prompt in whose place an image is put."""
-        return self.image_token_id
-
-    def placeholder(self, tokenizer: Tokenizer) -> str:
-        """What a text has in the place of an image, with its `mark`."""
-        return tokenizer.token_text(self.mark)
 
     def layout(self, height: int, width: int, most_pixels: int | None) -> Layout:
         """That of an image of so many pixels. `most_pixels`: a limit beside that of the model; None: there is none."""

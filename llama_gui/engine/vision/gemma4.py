@@ -16,7 +16,7 @@ from llama_gui.engine.vision.attention import Held, PatchAttention
 from llama_gui.engine.vision.gemma4_config import Gemma4UnifiedConfig, Gemma4VisionConfig
 from llama_gui.engine.vision.pixels import PreparedImage
 from llama_gui.engine.vision.siglip import LayerNorm
-from llama_gui.engine.vision.tower import VisionTower, attend_in_pieces, patches_of, piece_for
+from llama_gui.engine.vision.tower import VisionTower, attend_in_pieces, grid_of, patches_of, piece_for
 
 
 class Limits(NamedTuple):
@@ -115,7 +115,7 @@ class Gemma4Tower(VisionTower):
     def read(self, image: PreparedImage) -> Iterator[Tensor | None]:
         """See `VisionTower.read`."""
         config, places = self._config, self._places
-        columns, lines = _grid(image, config.merge, places.device)
+        columns, lines = grid_of(image, config.merge, places.device)
         pixels = patches_of(image.pixels, config.patch_size, self._middle, self._middle, by_pixel=not config.is_gguf)
         x = self._patches(pixels.to(places.dtype)) + places[0][columns] + places[1][lines]
         yield None
@@ -183,7 +183,7 @@ class Gemma4UnifiedTower(VisionTower):
     def read(self, image: PreparedImage) -> Iterator[Tensor | None]:
         """See `VisionTower.read`."""
         config, places = self._config, self._places
-        columns, lines = _grid(image, 1, places.device)
+        columns, lines = grid_of(image, 1, places.device)
         pixels = patches_of(image.pixels, config.side, self._black, self._white, by_pixel=not config.is_gguf)
         of_pixels, of_squares, of_places = self._norms
         made: list[Tensor] = []
@@ -193,13 +193,3 @@ class Gemma4UnifiedTower(VisionTower):
             made.append(self._make_rows(x))
             yield None
         yield torch.cat(made)
-
-
-def _grid(image: PreparedImage, merge: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """The place in its line, and the line, of each of the `merge` x `merge` parts of all rows, line by line."""
-    lines, columns = torch.meshgrid(
-        torch.arange(image.rows * merge, device=device),
-        torch.arange(image.columns * merge, device=device),
-        indexing="ij",
-    )
-    return columns.flatten(), lines.flatten()

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self, TypedDict
 
 from llama_gui.engine.fields import AGAIN, Fields
-from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.engine.vision.layout import Layout, Resampling, no_heads
+from llama_gui.engine.vision.layout import ImageToken, Layout, Resampling, no_heads
 from llama_gui.errors import BrokenModelError
 
 MOST_GEMMA4_ROWS = 280
@@ -16,7 +15,7 @@ _MOST_ROWS = 1120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gemma4ImageConfig:
+class Gemma4ImageConfig(ImageToken):
     """What all of its models have in common. `hidden_size`: numbers of a row before they become `text_size`.
 
     `patch_size`, `merge`: see `PixtralConfig`. `places`: so many patches, or rows in the network without layers, in
@@ -48,15 +47,6 @@ class Gemma4ImageConfig:
     def side(self) -> int:
         """Pixels that become a row, in either direction."""
         return self.patch_size * self.merge
-
-    @property
-    def mark(self) -> int:
-        """The token of a prompt in whose place an image is put."""
-        return self.image_token_id
-
-    def placeholder(self, tokenizer: Tokenizer) -> str:
-        """What a text has in the place of an image, with its `mark`."""
-        return tokenizer.token_text(self.mark)
 
     def layout(self, height: int, width: int, most_pixels: int | None) -> Layout:
         """That of an image of so many pixels, made larger or smaller; for `most_pixels` see `PixtralConfig.layout`."""

@@ -3,6 +3,7 @@
 from typing import Literal, NamedTuple
 
 from llama_gui.engine.fields import AGAIN, Fields
+from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError
 
 Size = tuple[int, int]
@@ -24,6 +25,22 @@ class Layout(NamedTuple):
     columns: int
     sizes: tuple[Size, ...]
     square: int = 0
+
+
+class ImageToken:
+    """Of networks whose images stand in prompts as the token that rows stand for, too."""
+
+    __slots__ = ()
+    image_token_id: int
+
+    @property
+    def mark(self) -> int:
+        """The token of a prompt in whose place an image is put."""
+        return self.image_token_id
+
+    def placeholder(self, tokenizer: Tokenizer) -> str:
+        """What a text has in the place of an image, with its `mark`."""
+        return tokenizer.token_text(self.mark)
 
 
 def no_heads(fields: Fields, hidden: int, count: int, dim: int) -> BrokenModelError:

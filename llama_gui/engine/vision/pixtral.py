@@ -13,7 +13,7 @@ from llama_gui.engine.rotary import rotate
 from llama_gui.engine.vision.attention import Held, PatchAttention
 from llama_gui.engine.vision.config import PixtralConfig
 from llama_gui.engine.vision.pixels import PreparedImage
-from llama_gui.engine.vision.tower import VisionTower, attend_in_pieces, patches_of, piece_for
+from llama_gui.engine.vision.tower import VisionTower, attend_in_pieces, grid_of, patches_of, piece_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +88,8 @@ class PixtralTower(VisionTower):
         config = self._config
         steps = torch.arange(0, config.head_dim, 2, dtype=torch.int64, device=self._device).float() / config.head_dim
         frequencies = 1.0 / config.rope_theta**steps
-        lines, places = torch.meshgrid(
-            torch.arange(image.rows * config.merge, device=self._device),
-            torch.arange(image.columns * config.merge, device=self._device),
-            indexing="ij",
-        )
-        of_line, of_place = (lines.flatten(), frequencies[0::2]), (places.flatten(), frequencies[1::2])
+        places, lines = grid_of(image, config.merge, self._device)
+        of_line, of_place = (lines, frequencies[0::2]), (places, frequencies[1::2])
         angles = torch.cat((torch.outer(*of_line), torch.outer(*of_place)), 1)
         cos, sin = angles.cos(), angles.sin()
         return torch.cat((cos, cos), 1).unsqueeze(1), torch.cat((-sin, sin), 1).unsqueeze(1)

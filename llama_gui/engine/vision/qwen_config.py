@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, Self
 
 from llama_gui.engine.fields import AGAIN, Fields
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.engine.vision.layout import Layout, Resampling, check_colours, no_heads
+from llama_gui.engine.vision.layout import ImageToken, Layout, Resampling, check_colours, no_heads
 from llama_gui.errors import BrokenModelError, InvalidRequestError
 
 QwenKind = Literal["qwen2", "qwen2.5", "qwen3"]
@@ -19,7 +19,7 @@ _AROUND = "<|vision_start|>", "<|vision_end|>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QwenVisionConfig:
+class QwenVisionConfig(ImageToken):
     """As Qwen2-VL has it (https://arxiv.org/abs/2409.12191), Qwen2.5-VL (https://arxiv.org/abs/2502.13923) or Qwen3-VL.
 
     `merge`: so many patches in both directions become one row. `text_size`: numbers of a row. `least_pixels`,
@@ -72,11 +72,6 @@ class QwenVisionConfig:
     def window_rows(self) -> int:
         """Rows of a window in either direction."""
         return self.window // self.side
-
-    @property
-    def mark(self) -> int:
-        """The token of a prompt in whose place an image is put."""
-        return self.image_token_id
 
     def placeholder(self, tokenizer: Tokenizer) -> str:
         """What a text has in the place of an image, with its `mark`."""

@@ -6,7 +6,7 @@ from typing import ClassVar, Self, TypedDict
 
 from llama_gui.engine.fields import AGAIN, Fields
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.engine.vision.layout import MOST_ROWS, Layout, Resampling, Size, check_colours, no_heads
+from llama_gui.engine.vision.layout import MOST_ROWS, ImageToken, Layout, Resampling, Size, check_colours, no_heads
 from llama_gui.errors import BrokenModelError
 
 _MOST_TOKENS = 8000
@@ -104,7 +104,7 @@ class Gemma3VisionConfig(SiglipConfig):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Idefics3Config(SiglipConfig):
+class Idefics3Config(ImageToken, SiglipConfig):
     """As Idefics 3 and SmolVLM have it (https://arxiv.org/abs/2408.12637, https://arxiv.org/abs/2504.05299).
 
     An image is cut into squares, which are read one by one and behind them all of it as one more. `merge`: so many
@@ -127,15 +127,6 @@ class Idefics3Config(SiglipConfig):
     """Whether it rotates them by their places in the image, see `placing.grid_positions`."""
     resampling: ClassVar[Resampling] = "lanczos"
     """How images are resized."""
-
-    @property
-    def mark(self) -> int:
-        """The token of a prompt in whose place an image is put."""
-        return self.image_token_id
-
-    def placeholder(self, tokenizer: Tokenizer) -> str:
-        """What a text has in the place of an image, with its `mark`."""
-        return tokenizer.token_text(self.mark)
 
     def layout(self, height: int, width: int, most_pixels: int | None) -> Layout:
         """That of an image of so many pixels; for `most_pixels` see `PixtralConfig.layout`.

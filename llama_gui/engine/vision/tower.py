@@ -72,3 +72,13 @@ def patches_of(pixels: Tensor, size: int, mean: Tensor, deviation: Tensor, *, by
     lines = colours.unflatten(0, (-1, size)).unflatten(2, (-1, size))  # [lines, size, patches, size, 3]
     order = (0, 2, 1, 3, 4) if by_pixel else (0, 2, 4, 1, 3)
     return lines.permute(order).reshape(-1, 3 * size * size)
+
+
+def grid_of(image: PreparedImage, merge: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """The place in its line, and the line, of each of the `merge` x `merge` parts of all rows, line by line."""
+    lines, columns = torch.meshgrid(
+        torch.arange(image.rows * merge, device=device),
+        torch.arange(image.columns * merge, device=device),
+        indexing="ij",
+    )
+    return columns.flatten(), lines.flatten()
