@@ -34,9 +34,6 @@ CAPS = ("attn_logit_softcapping", "final_logit_softcapping")
 _HIGHEST_CAP = 60.0
 """Of scores: up to it torch's attention needs no largest score, see `attend_capped`."""
 
-_BIDIRECTIONAL = "use_bidirectional_attention"
-"""What relatives of Gemma have."""
-
 _REFUSED_ELSEWHERE = ("clip_qkv", "use_bias", "sparse_config")
 """What the first OLMo had, and OLMoE's config.json has a place for; what no released ERNIE 4.5 has; and what people add
 to MiniCPM's, so that it does not see all of long texts."""
@@ -521,7 +518,7 @@ def _refuse_options(fields: Fields, family: Family) -> None:
     known = "relu2" if family.squares else known
     if values.get(name, known) != known:
         raise UnsupportedModelError(f"{fields.file}: the activation {shown(values[name])} is not supported.")
-    of_gemma = (_BIDIRECTIONAL, *(() if family.has_caps else CAPS))
+    of_gemma = (BOTH_WAYS, *(() if family.has_caps else CAPS))
     if family.is_gemma4:
         of_gemma = CAPS[:1]
     asked = [name for name in (of_gemma if family.is_gemma else _REFUSED_ELSEWHERE) if values.get(name)]

@@ -481,7 +481,7 @@ class Llama:
         config, blocks, window = self.config, self.attention_blocks, self.config.sliding_window
         full = config.num_key_value_heads if config.gemma4 is None else config.gemma4.full_kv_heads
         group, window_group = (config.num_attention_heads // kept for kept in (full, config.num_key_value_heads))
-        sees_all = config.gemma4 is None
+        sees_all = len(config.whole_parts) == len(config.cache_layout.parts)
         spans: list[Span] = []
         for slot, start, length, whole in rows:
             mask = causal_mask(start, length, group, blocks, self.like, is_whole=whole and sees_all)

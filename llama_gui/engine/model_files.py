@@ -94,7 +94,7 @@ class FolderModel(ModelFiles):
         self._embeds = folder_embeds(folder)
         self.config = load_config(folder, is_headless=self._embeds)
         self.defaults = load_generation_defaults(folder)
-        self._vision = vision_in(folder) if self.config.reads_pictures else None
+        self._vision = vision_in(folder, self.config) if self.config.reads_pictures else None
 
     @property
     def embeds(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
+from llama_gui.engine.config import load_config
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_shapes
 from tests.fakes.gguf_files import write_gguf, write_parts
@@ -59,7 +60,7 @@ def write_tiny_seeing_gemma(folder: Path, *, seed: int = 0, window: int = 36, **
 
 def _write_weights(folder: Path, seed: int) -> None:
     """Those for text are there; both as Google names them."""
-    config = read_vision(folder)
+    config = read_vision(folder, load_config(folder))
     assert config is not None
     generator = torch.Generator().manual_seed(seed + 1)
     weights = {f"language_model.{name}": w for name, w in load_file(folder / "model.safetensors").items()}

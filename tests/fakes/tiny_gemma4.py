@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
+from llama_gui.engine.config import load_config
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.gemma4_config import Gemma4UnifiedConfig
 from llama_gui.engine.vision.loading import vision_shapes
@@ -79,7 +80,7 @@ def write_tiny_seeing_gemma4(
 
 def _write_weights(folder: Path, seed: int) -> None:
     """Those for text are there; both as Google names them, and with a part of a network that hears."""
-    config = read_vision(folder)
+    config = read_vision(folder, load_config(folder))
     assert config is not None
     generator = torch.Generator().manual_seed(seed + 1)
     weights = {

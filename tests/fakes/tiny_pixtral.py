@@ -13,6 +13,7 @@ import torch
 from PIL import Image as Pillow
 from safetensors.torch import load_file, save_file
 
+from llama_gui.engine.config import load_config
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_shapes
 from llama_gui.vocabulary import Image
@@ -92,7 +93,7 @@ def write_tiny_pixtral(
 
 def _write_weights(folder: Path, seed: int) -> None:
     """Those for text are there; both as transformers 4 named them."""
-    config = read_vision(folder)
+    config = read_vision(folder, load_config(folder))
     assert config is not None
     generator = torch.Generator().manual_seed(seed + 1)
     weights = {f"language_model.{name}": w for name, w in load_file(folder / "model.safetensors").items()}

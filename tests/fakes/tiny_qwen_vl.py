@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
+from llama_gui.engine.config import load_config
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_shapes
 from llama_gui.engine.vision.qwen_config import QwenKind
@@ -112,7 +113,7 @@ def write_tiny_qwen_vl(
 
 def _write_weights(folder: Path, seed: int, *, is_flat: bool) -> None:
     """Those for text are there; all as transformers names them, or as the first files did."""
-    config = read_vision(folder)
+    config = read_vision(folder, load_config(folder))
     assert config is not None
     generator = torch.Generator().manual_seed(seed + 1)
     outer, text = ("", "") if is_flat else ("model.", "model.language_")

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
+from llama_gui.engine.config import load_config
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_shapes
 from tests.fakes.gguf_files import write_gguf, write_parts
@@ -77,7 +78,7 @@ def write_tiny_smolvlm(
 
 def _write_weights(folder: Path, seed: int) -> None:
     """Those for text are there; all as transformers names them."""
-    config = read_vision(folder)
+    config = read_vision(folder, load_config(folder))
     assert config is not None
     generator = torch.Generator().manual_seed(seed + 1)
     weights = {

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
+from llama_gui.engine.config import load_config
 from llama_gui.engine.vision.files import vision_in
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_parameters
@@ -42,7 +43,7 @@ WRITERS: dict[str, tuple[Any, Any]] = {
 def test_folders_and_files_that_do(tmp_path: Path, kind: str):
     write, write_files = WRITERS[kind]
     folder = write(tmp_path / "model")
-    assert vision_in(folder) is not None
+    assert vision_in(folder, load_config(folder)) is not None
     assert describe(folder).reads_images
     file = write_files(folder, tmp_path / "gguf")
     assert describe(file).reads_images
@@ -81,7 +82,7 @@ def test_about_how_large_a_network_for_images_is(tmp_path: Path, monkeypatch: py
     folder = write(tmp_path / "model", network)
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     config["text_config"]["hidden_size"] = 2048
-    found = read_vision(folder)
+    found = read_vision(folder, load_config(folder))
     assert found is not None
     counted = vision_parameters(replace(found, text_size=2048))
     assert 0.9 * counted < vision_numbers(config) < 1.02 * counted
@@ -98,7 +99,7 @@ def test_about_how_much_makes_rows_without_a_network(tmp_path: Path, monkeypatch
     monkeypatch.setattr(tiny_gemma4, "_write_weights", lambda *_: None)
     sizes = {"mm_embed_dim": 3840, "mm_posemb_size": 1120, "patch_size": 16}
     folder = write_tiny_seeing_gemma4(tmp_path / "model", "gemma4-12b", **sizes)
-    found = read_vision(folder)
+    found = read_vision(folder, load_config(folder))
     assert found is not None
     counted = vision_parameters(replace(found, text_size=3840))
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
+from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.vision.config import VisionConfig
 from llama_gui.engine.vision.folder_config import read_vision
 
@@ -23,11 +24,13 @@ class VisionFiles:
     row_norm_shift: float = 1.0
 
 
-def vision_in(folder: Path) -> VisionFiles | None:
+def vision_in(folder: Path, text: NetworkConfig) -> VisionFiles | None:
     """That of a model's folder in Hugging Face layout; None: there is none that runs here.
+
+    `text`: its network for text.
 
     Raises:
         BrokenModelError, UnsupportedModelError: see `read_vision`.
     """
-    config = read_vision(folder)
+    config = read_vision(folder, text)
     return None if config is None else VisionFiles(config, partial(Checkpoint, folder, network="vision"))

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.fields import Fields, read_json, shown
-from llama_gui.engine.gemma4_config import BOTH_WAYS
 from llama_gui.engine.vision.config import Activation, PixtralConfig, VisionConfig
 from llama_gui.engine.vision.gemma4_config import (
     MOST_GEMMA4_ROWS,
@@ -49,8 +49,10 @@ class _Sizes(NamedTuple):
 _GEMMA_SIZES, _IDEFICS_SIZES = _Sizes(768, 12, 12, 16), _Sizes(1152, 12, 16, 32)
 
 
-def read_vision(folder: Path) -> VisionConfig | None:
+def read_vision(folder: Path, text: NetworkConfig) -> VisionConfig | None:
     """The network for images of the model in `folder`; None: it has none, or one that we do not run.
+
+    `text`: its network for text.
 
     Raises:
         BrokenModelError: what the files say of it cannot be.
@@ -58,12 +60,10 @@ def read_vision(folder: Path) -> VisionConfig | None:
     """
     file = folder / "config.json"
     values = read_json(file)
-    inner, text = values.get("vision_config"), values.get("text_config")
-    if text is None and values.get("model_type") in _QWEN_KINDS:  # as part of which it stands in older files
-        text = values
-    if not isinstance(inner, dict) or not isinstance(text, dict):
+    inner = values.get("vision_config")
+    if not isinstance(inner, dict):
         return None
-    parts = Fields(_said(values), file), Fields(_said(inner), file), Fields(_said(text), file), _processor(folder)
+    parts = Fields(_said(values), file), Fields(_said(inner), file), text, _processor(folder)
     match values.get("model_type"), inner.get("model_type"):
         case _, "pixtral":
             return _pixtral(*parts)
@@ -81,7 +81,7 @@ def read_vision(folder: Path) -> VisionConfig | None:
             return None
 
 
-def _pixtral(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> PixtralConfig:
+def _pixtral(outer: Fields, vision: Fields, text: NetworkConfig, processor: Fields) -> PixtralConfig:
     _refuse(outer, "vision_feature_layer", (-1, [-1]))
     _refuse(outer, "projector_hidden_act", ("gelu",))
     _refuse(vision, "num_channels", (3,))
@@ -96,8 +96,8 @@ def _pixtral(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> 
         activation=_activation(vision),
         rope_theta=_rope_theta(vision),
         merge=outer.integer("spatial_merge_size", 2),
-        text_size=text.integer("hidden_size"),
-        text_eps=text.number("rms_norm_eps", 1e-5),
+        text_size=text.hidden_size,
+        text_eps=text.rms_norm_eps,
         projector_bias=outer.flag("multimodal_projector_bias", False),
         longest_edge=_size(processor, "longest_edge", vision.integer("image_size", 1024)),
         mean=_colours(processor, "image_mean", _MEAN),
@@ -106,16 +106,16 @@ def _pixtral(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> 
     ).checked(vision)
 
 
-def _gemma3(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> Gemma3VisionConfig:
+def _gemma3(outer: Fields, vision: Fields, text: NetworkConfig, processor: Fields) -> Gemma3VisionConfig:
     rows = outer.integer("mm_tokens_per_image", 256)
-    window = text.values.get("sliding_window")
-    if isinstance(window, int) and window < rows:
+    if text.sliding_window is not None and text.sliding_window < rows:
         raise UnsupportedModelError(
-            f"{outer.file}: images of {rows} tokens do not fit into a window of {window}. Choose another model."
+            f"{outer.file}: images of {rows} tokens do not fit into a window of {text.sliding_window}. "
+            "Choose another model."
         )
     return Gemma3VisionConfig(
         **_siglip(vision, processor, _GEMMA_SIZES),
-        text_size=text.integer("hidden_size"),
+        text_size=text.hidden_size,
         rows_per_side=math.isqrt(rows),
         image_token_id=_token(outer, "image_token", 262_144),
         begin=_token(outer, "boi_token", 255_999),
@@ -123,7 +123,7 @@ def _gemma3(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> G
     ).checked(vision)
 
 
-def _gemma4(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> Gemma4VisionConfig:
+def _gemma4(outer: Fields, vision: Fields, text: NetworkConfig, processor: Fields) -> Gemma4VisionConfig:
     _refuse(vision, "hidden_activation", ("gelu_pytorch_tanh",))
     _refuse(vision, "attention_bias", (False,))
     heads = vision.integer("num_attention_heads", 12)
@@ -132,7 +132,6 @@ def _gemma4(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> G
         **_gemma4_images(outer, vision, text, processor),
         hidden_size=vision.integer("hidden_size", 768),
         places=vision.integer("position_embedding_size", 10240),
-        is_whole=text.values.get(BOTH_WAYS) == "vision",
         intermediate_size=vision.integer("intermediate_size", 3072),
         num_hidden_layers=vision.integer("num_hidden_layers", 16, most=_MOST_LAYERS),
         num_attention_heads=heads,
@@ -143,29 +142,29 @@ def _gemma4(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> G
     ).checked(vision)
 
 
-def _gemma4_unified(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> Gemma4UnifiedConfig:
+def _gemma4_unified(outer: Fields, vision: Fields, text: NetworkConfig, processor: Fields) -> Gemma4UnifiedConfig:
     return Gemma4UnifiedConfig(
         **_gemma4_images(outer, vision, text, processor),
         hidden_size=vision.integer("mm_embed_dim", 3840),
         places=vision.integer("mm_posemb_size", 1120),
-        is_whole=text.values.get(BOTH_WAYS, "vision") == "vision",
     ).checked(vision)
 
 
-def _gemma4_images(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> Gemma4Images:
+def _gemma4_images(outer: Fields, vision: Fields, text: NetworkConfig, processor: Fields) -> Gemma4Images:
     return {
         "patch_size": vision.integer("patch_size", 16),
         "merge": vision.integer("pooling_kernel_size", 3),
         "most_rows": processor.integer("max_soft_tokens", MOST_GEMMA4_ROWS),
         "eps": vision.number("rms_norm_eps", 1e-6),
-        "text_size": text.integer("hidden_size", 2304),
+        "text_size": text.hidden_size,
         "image_token_id": outer.integer("image_token_id", 258_880),
         "begin": outer.integer("boi_token_id", 255_999),
         "end": outer.integer("eoi_token_id", 258_882),
+        "is_whole": text.gemma4 is not None and text.gemma4.sees_images_whole,
     }
 
 
-def _idefics3(outer: Fields, vision: Fields, text: Fields, processor: Fields) -> Idefics3Config:
+def _idefics3(outer: Fields, vision: Fields, text: NetworkConfig, processor: Fields) -> Idefics3Config:
     network = _siglip(vision, processor, _IDEFICS_SIZES)
     square = _size(processor, "longest_edge", network["image_size"], of="max_image_size")
     if square != network["image_size"]:
@@ -175,7 +174,7 @@ def _idefics3(outer: Fields, vision: Fields, text: Fields, processor: Fields) ->
         )
     return Idefics3Config(
         **network,
-        text_size=text.integer("hidden_size"),
+        text_size=text.hidden_size,
         merge=outer.integer("scale_factor", 2),
         longest_edge=_size(processor, "longest_edge", 4 * square),
         splits=processor.flag("do_image_splitting", True),
@@ -183,7 +182,7 @@ def _idefics3(outer: Fields, vision: Fields, text: Fields, processor: Fields) ->
     ).checked(vision)
 
 
-def _qwen(kind: QwenKind, outer: Fields, vision: Fields, text: Fields, processor: Fields) -> QwenVisionConfig:
+def _qwen(kind: QwenKind, outer: Fields, vision: Fields, text: NetworkConfig, processor: Fields) -> QwenVisionConfig:
     _refuse(vision, "in_channels", (3,))
     _refuse(vision, "temporal_patch_size", (2,))
     hidden_name = "embed_dim" if kind == "qwen2" else "hidden_size"
@@ -202,8 +201,8 @@ def _qwen(kind: QwenKind, outer: Fields, vision: Fields, text: Fields, processor
         num_attention_heads=vision.integer("num_heads", 16),
         patch_size=patch,
         merge=vision.integer("spatial_merge_size", 2),
-        text_size=text.integer("hidden_size"),
-        text_layers=text.integer("num_hidden_layers"),
+        text_size=text.hidden_size,
+        text_layers=text.num_hidden_layers,
         least_pixels=least,
         most_pixels=most,
         mean=_colours(processor, "image_mean", _HALVES if is_three else _MEAN),

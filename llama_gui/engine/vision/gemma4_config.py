@@ -82,6 +82,7 @@ class Gemma4Images(TypedDict):
     image_token_id: int
     begin: int
     end: int
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

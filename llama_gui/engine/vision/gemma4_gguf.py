@@ -89,17 +89,15 @@ def gemma4_vision(
         "image_token_id": image,
         "begin": begin,
         "end": end,
+        "is_whole": is_whole,
     }
     if _is_unified(file):
-        return Gemma4UnifiedConfig(
-            **images, hidden_size=projection[1], places=places[1], is_whole=is_whole, is_gguf=True
-        ).checked(fields)
+        return Gemma4UnifiedConfig(**images, hidden_size=projection[1], places=places[1], is_gguf=True).checked(fields)
     hidden, heads = fields.integer("embedding_length"), fields.integer("attention.head_count")
     return Gemma4VisionConfig(
         **images,
         hidden_size=hidden,
         places=places[1],
-        is_whole=is_whole,
         is_gguf=True,
         intermediate_size=fields.integer("feed_forward_length"),
         num_hidden_layers=fields.integer("block_count", most=1000),

@@ -10,6 +10,7 @@ import torch
 from PIL import Image as Pillow
 
 from llama_gui.engine import Engine, GenerateRequest, Image, Message, SamplingParams, native_library
+from llama_gui.engine.config import load_config
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.gemma4_config import Gemma4UnifiedConfig, Gemma4VisionConfig
 from llama_gui.engine.vision.pixels import ImagePreparer
@@ -33,7 +34,7 @@ def usual_dtype() -> str:
 
 
 def config_of(folder: Path) -> Gemma4VisionConfig | Gemma4UnifiedConfig:
-    config = read_vision(folder)
+    config = read_vision(folder, load_config(folder))
     assert isinstance(config, Gemma4VisionConfig | Gemma4UnifiedConfig)
     return config
 
@@ -151,7 +152,20 @@ def test_what_cannot_be_is_refused(tmp_path: Path, vision: dict[str, Any], error
     values = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps(values | {"vision_config": values["vision_config"] | vision}), encoding="utf-8")
     with pytest.raises(error, match=words):
-        read_vision(folder)
+        read_vision(folder, load_config(folder))
+
+
+@pytest.mark.parametrize(("said", "is_whole"), [({}, True), ({"use_bidirectional_attention": None}, False)])
+def test_the_text_network_knows_whether_rows_see_each_other(tmp_path: Path, said: dict[str, Any], is_whole: bool):
+    folder = write_tiny_seeing_gemma4(tmp_path / "model", "gemma4-12b")
+    file = folder / "config.json"
+    values = json.loads(file.read_text(encoding="utf-8"))
+    values["text_config"].pop("use_bidirectional_attention", None)
+    values["text_config"] |= said
+    file.write_text(json.dumps(values), encoding="utf-8")
+    text = load_config(folder).gemma4
+    assert text is not None
+    assert (text.sees_images_whole, config_of(folder).is_whole) == (is_whole, is_whole)
 
 
 def test_images_that_are_too_large(tmp_path: Path):
@@ -159,7 +173,7 @@ def test_images_that_are_too_large(tmp_path: Path):
     file = folder / "processor_config.json"
     file.write_text(file.read_text(encoding="utf-8").replace('"max_soft_tokens": 70', '"max_soft_tokens": 5000'))
     with pytest.raises(BrokenModelError, match="images of 5000 tokens are too large"):
-        read_vision(folder)
+        read_vision(folder, load_config(folder))
 
 
 def test_fewer_rows_on_cpus(tmp_path: Path):

@@ -9,6 +9,7 @@ import torch
 from PIL import Image as Pillow
 
 from llama_gui.engine import Engine, GenerateRequest, Image, Message, SamplingParams, native_library
+from llama_gui.engine.config import load_config
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.pixels import ImagePreparer
 from tests.fakes.tiny_pixtral import picture, write_tiny_pixtral
@@ -32,7 +33,7 @@ def prepared(folder: Path, images: list[Image]) -> Any:
 
 @pytest.mark.parametrize("image", IMAGES, ids=[image.media_type for image in IMAGES])
 def test_pixels(seeing: Path, image: Image):
-    config = read_vision(seeing)
+    config = read_vision(seeing, load_config(seeing))
     assert config is not None
     ours = ImagePreparer(config).prepare(image)
     theirs = prepared(seeing, [image])

@@ -6,6 +6,7 @@ import pytest
 import torch
 from PIL import Image as Pillow
 
+from llama_gui.engine.config import load_config
 from llama_gui.engine.vision import pixels
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.pixels import ImagePreparer
@@ -16,7 +17,7 @@ from tests.fakes.tiny_pixtral import encoded, picture
 
 @pytest.fixture
 def preparer(seeing: Path) -> ImagePreparer:
-    config = read_vision(seeing)
+    config = read_vision(seeing, load_config(seeing))
     assert config is not None
     return ImagePreparer(config)
 
@@ -54,7 +55,7 @@ def test_an_image_has_at_most_the_longest_edge(preparer: ImagePreparer, size: tu
 
 
 def test_few_pixels_where_many_would_take_long(seeing: Path):
-    config = read_vision(seeing)
+    config = read_vision(seeing, load_config(seeing))
     assert config is not None
     made = ImagePreparer(config, most_pixels=50 * 50).prepare(picture(200, 100))
     assert (made.rows, made.columns) == (3, 5)  # 35 x 70 pixels

@@ -38,7 +38,7 @@ def prepared(folder: Path, images: list[Image]) -> Any:
 @pytest.mark.parametrize("image", IMAGES, ids=[image.media_type for image in IMAGES])
 def test_pixels(tmp_path: Path, image: Image):
     folder = write_tiny_qwen_vl(tmp_path / "model", "qwen2.5")
-    config = read_vision(folder)
+    config = read_vision(folder, load_config(folder))
     assert config is not None
     ours, theirs = ImagePreparer(config).prepare(image), prepared(folder, [image])
     assert theirs["image_grid_thw"].tolist() == [[1, 2 * ours.rows, 2 * ours.columns]]
@@ -124,7 +124,8 @@ def test_positions_in_a_grid():
 
 @pytest.mark.parametrize(("size", "least", "most"), [((3000, 2000), 4, 64), ((20, 20), 4, 4), ((1500, 20), 4, 80)])
 def test_sizes(tmp_path: Path, size: tuple[int, int], least: int, most: int):
-    config = read_vision(write_tiny_qwen_vl(tmp_path / "model", "qwen2.5"))
+    folder = write_tiny_qwen_vl(tmp_path / "model", "qwen2.5")
+    config = read_vision(folder, load_config(folder))
     assert config is not None
     layout = config.layout(*size, None)
     assert least <= layout.rows * layout.columns <= most
@@ -153,7 +154,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path, kind: Kind, fields: dict[str,
     values["vision_config"] |= fields
     file.write_text(json.dumps(values), encoding="utf-8")
     with pytest.raises(ModelError, match=message):
-        read_vision(folder)
+        read_vision(folder, load_config(folder))
 
 
 def test_sections_that_are_no_head_are_refused(tmp_path: Path):

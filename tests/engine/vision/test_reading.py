@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from llama_gui.engine import AnswerState, Engine, GenerateRequest, Image, Message, SamplingParams, loop
+from llama_gui.engine.config import load_config
 from llama_gui.engine.scheduler import TokenBudget
 from llama_gui.engine.vision import gemma4, pixtral, qwen, siglip, tower
 from llama_gui.engine.vision.folder_config import read_vision
@@ -316,7 +317,7 @@ def test_probabilities_of_a_prompt_with_images(load: Any, seeing: Path, kind: st
 
 
 def test_its_weights_are_counted(load: Any, seeing: Path):
-    config = read_vision(seeing)
+    config = read_vision(seeing, load_config(seeing))
     assert config is not None
     engine: Engine = load(folder=seeing, dtype="float32")
     text = 4 * engine.info.parameters

@@ -10,6 +10,7 @@ import torch
 from PIL import Image as Pillow
 
 from llama_gui.engine import Engine, GenerateRequest, Image, Message, SamplingParams
+from llama_gui.engine.config import load_config
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.pixels import ImagePreparer
 from llama_gui.engine.vision.siglip_config import Idefics3Config
@@ -26,7 +27,7 @@ def usual_dtype() -> str:
 
 
 def config_of(folder: Path) -> Idefics3Config:
-    config = read_vision(folder)
+    config = read_vision(folder, load_config(folder))
     assert isinstance(config, Idefics3Config)
     return config
 
@@ -110,10 +111,10 @@ def test_what_cannot_be_is_refused(tmp_path: Path):
     plain = file.read_text(encoding="utf-8")
     file.write_text(plain.replace('"max_image_size": {"longest_edge": 28}', '"max_image_size": {"longest_edge": 56}'))
     with pytest.raises(UnsupportedModelError, match=r"squares of 56 pixels are not those of the network, 28\."):
-        read_vision(folder)
+        read_vision(folder, load_config(folder))
     file.write_text(plain.replace('"size": {"longest_edge": 112}', '"size": {"longest_edge": 5000}'))
     with pytest.raises(BrokenModelError, match="images of 5000 pixels in squares of 28 are too large"):
-        read_vision(folder)
+        read_vision(folder, load_config(folder))
 
 
 def test_a_template_that_only_the_processor_has(tmp_path: Path, load: Any):
