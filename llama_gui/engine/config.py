@@ -13,7 +13,14 @@ from llama_gui.engine.expert_config import ERNIE_NAMES, ExpertConfig, read_exper
 from llama_gui.engine.families import FAMILIES, Family
 from llama_gui.engine.fields import MOST_INTEGER, Fields, brief_list, read_json, shown
 from llama_gui.engine.gating import CLAMPED_AT, CLAMPED_SLOPE, Gate
-from llama_gui.engine.gemma4_config import BOTH_WAYS, Gemma4Config, layout_of, read_gemma4, read_gemma4_experts
+from llama_gui.engine.gemma4_config import (
+    BACKBONE,
+    BOTH_WAYS,
+    Gemma4Config,
+    layout_of,
+    read_gemma4,
+    read_gemma4_experts,
+)
 from llama_gui.engine.granite_config import is_dense, knows_positions, with_granite4_names, with_multipliers
 from llama_gui.engine.mamba_config import MambaConfig, read_mamba
 from llama_gui.engine.nemotron_config import read_split, with_nemotron_names
@@ -152,6 +159,11 @@ class NetworkConfig:
         return layer >= self.keeping_layers
 
     @property
+    def is_assistant(self) -> bool:
+        """Whether it only guesses for another network, see `Assistant`."""
+        return self.gemma4 is not None and self.gemma4.backbone > 0
+
+    @property
     def keeping_layers(self) -> int:
         """So many layers, the first ones, have keys and values of their own."""
         return self.num_hidden_layers - (0 if self.gemma4 is None else self.gemma4.borrowing_layers)
@@ -261,8 +273,9 @@ def network_config(fields: Fields) -> NetworkConfig:
     """The network that the fields of a config.json describe. Raises what `load_config` raises."""
     architecture = _architecture(fields)
     family = FAMILIES[architecture]
-    if family.reads_pictures:
+    if family.reads_pictures or family.is_assistant:
         fields = _text_part(fields)
+    if family.reads_pictures:
         family = _text_family(fields, family)
     fields = _with_defaults(fields, family)
     if family.is_hybrid:
@@ -385,7 +398,7 @@ def _text_part(fields: Fields) -> Fields:
         return Fields({**fields.values, "model_type": None}, fields.file)
     if not isinstance(inner, dict):
         raise fields.wrong("text_config", "an object")
-    shared = ("dtype", "torch_dtype", "eos_token_id", "tie_word_embeddings", *QUANTISATION)
+    shared = ("dtype", "torch_dtype", "eos_token_id", "tie_word_embeddings", BACKBONE, *QUANTISATION)
     outer = {name: fields.values[name] for name in shared if fields.values.get(name) is not None}
     return Fields({**inner, **outer}, fields.file)
 

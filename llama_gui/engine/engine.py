@@ -175,7 +175,15 @@ class Engine:
         ranker = Ranker(model.tokenizer.vocab_size)
         graphs = None if embeds else graphs_of(network, ranker)
         ranks = network.device.type == "cuda" and not embeds
-        runner = Runner(network, cache, graphs, ranker=ranker if ranks else None, embeds=embeds, tower=model.tower)
+        runner = Runner(
+            network,
+            cache,
+            graphs,
+            ranker=ranker if ranks else None,
+            embeds=embeds,
+            tower=model.tower,
+            keeps_rows=speculator is not None and speculator.proposer.reads_rows,
+        )
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))
         keeps = network.is_exact and not embeds
         folder, stamp = (prompt_cache, stamp_of(path, network.config)) if keeps else (None, b"")

@@ -78,6 +78,8 @@ class Family:
     """See `config._as_gemma`."""
     is_gemma4: bool = False
     """With `is_gemma`: see `Gemma4Config`."""
+    is_assistant: bool = False
+    """It only guesses for another network, whose keys and values it borrows; see `Assistant`."""
     has_caps: bool = False
     """`attn_logit_softcapping` and `final_logit_softcapping` say how large scores and logits can be (Gemma 2)."""
     experts: ExpertNames | None = None
@@ -138,6 +140,13 @@ _GEMMA4_UNIFIED = replace(
         "sliding_window": 1024, "use_bidirectional_attention": "vision",
     },
 )  # fmt: skip
+
+_GEMMA4_ASSISTANT = replace(
+    _GEMMA4,
+    model_type="gemma4_assistant",
+    is_assistant=True,
+    defaults={**_GEMMA4.defaults, "hidden_size_per_layer_input": 0},
+)
 
 _MINISTRAL3 = Family(
     "ministral3", qkv_bias=False, out_bias=False, mlp_bias=False, window="always",
@@ -464,7 +473,9 @@ FAMILIES: dict[str, Family] = {
     "Gemma4ForCausalLM": _GEMMA4,
     "Gemma4ForConditionalGeneration": replace(_GEMMA4, model_type="gemma4", reads_pictures=True),
     # 12B
+    "Gemma4AssistantForCausalLM": _GEMMA4_ASSISTANT,
     "Gemma4UnifiedForCausalLM": _GEMMA4_UNIFIED,
+    "Gemma4UnifiedAssistantForCausalLM": replace(_GEMMA4_ASSISTANT, model_type="gemma4_unified_assistant"),
     "Gemma4UnifiedForConditionalGeneration": replace(_GEMMA4_UNIFIED, model_type="gemma4_unified", reads_pictures=True),
     # Qwen2-VL and Qwen2.5-VL
     "Qwen2VLForConditionalGeneration": replace(_QWEN2, model_type="qwen2_vl", reads_pictures=True),

@@ -11,6 +11,9 @@ from llama_gui.errors import UnsupportedModelError
 BOTH_WAYS = "use_bidirectional_attention"
 """The field that says of what tokens those before others see them, too: of images, or none."""
 
+BACKBONE = "backbone_hidden_size"
+"""The field that only networks have which guess for another one: how wide that is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gemma4Config:
@@ -21,7 +24,8 @@ class Gemma4Config:
     of the last layer of their kind before them; their MLPs are `borrowing_intermediate` wide. `layer_input`: how many
     numbers each layer gets of each token, besides, from a table of `layer_vocabulary` rows; 0: none. Of the rows of an
     image it is what that table has for the token `padding_id`. `sees_images_whole`: in layers with a window all rows of
-    an image see each other.
+    an image see each other. `backbone`: it guesses for another network of so many numbers a row, all of whose layers
+    borrow its keys and values; 0: it stands for itself. `lent`: where those are, see `lent_by`.
     """
 
     full_head_dim: int
@@ -33,6 +37,8 @@ class Gemma4Config:
     layer_vocabulary: int
     padding_id: int
     sees_images_whole: bool
+    backbone: int = 0
+    lent: CacheLayout | None = None
 
 
 def read_gemma4(fields: Fields, sliding: frozenset[int], layers: int) -> Gemma4Config:
@@ -46,10 +52,13 @@ def read_gemma4(fields: Fields, sliding: frozenset[int], layers: int) -> Gemma4C
     values_are_keys = fields.flag("attention_k_eq_v", False)
     full = _full_layer(fields, sliding, layers)
     kv_heads = fields.integer("num_key_value_heads")
+    backbone = fields.integer(BACKBONE, 0, least=0)
+    if backbone:
+        fields = _of_assistant(fields, layers)
     borrowing = fields.integer("num_kv_shared_layers", 0, least=0)
     kept = range(layers - borrowing)
     kinds = {layer in sliding for layer in range(layers)}
-    if borrowing and (borrowing >= layers or {layer in sliding for layer in kept} != kinds):
+    if borrowing and not backbone and (borrowing >= layers or {layer in sliding for layer in kept} != kinds):
         raise fields.wrong("num_kv_shared_layers", "so few that a layer of each kind keeps its own keys")
     inner, vocabulary = fields.integer("intermediate_size"), fields.integer("vocab_size_per_layer_input", 262144)
     return Gemma4Config(
@@ -62,7 +71,20 @@ def read_gemma4(fields: Fields, sliding: frozenset[int], layers: int) -> Gemma4C
         layer_vocabulary=vocabulary,
         padding_id=fields.integer("pad_token_id", 0, least=0, most=vocabulary - 1),
         sees_images_whole=fields.values.get(BOTH_WAYS) == "vision",
+        backbone=backbone,
     )
+
+
+def _of_assistant(fields: Fields, layers: int) -> Fields:
+    """With all layers borrowing, and nothing that transformers refuses in such a network."""
+    allowed = {"hidden_size_per_layer_input": 0, "enable_moe_block": False, "use_double_wide_mlp": False}
+    for name, known in allowed.items():
+        if fields.values.get(name, known) != known:
+            raise fields.wrong(name, f"{known} in a network that guesses for another")
+    if fields.integer("num_kv_shared_layers", 0, least=0) not in (0, layers):
+        raise fields.wrong("num_kv_shared_layers", f"all {layers} in a network that guesses for another")
+    besides = {"num_kv_shared_layers": layers, "vocab_size_per_layer_input": 1, "pad_token_id": 0}
+    return Fields({**fields.values, **besides}, fields.file)
 
 
 def _full_layer(fields: Fields, sliding: frozenset[int], layers: int) -> Fields:
@@ -104,7 +126,10 @@ def read_gemma4_experts(fields: Fields, layers: int) -> ExpertConfig | None:
 
 def layout_of(config: Gemma4Config, window_part: tuple[int, int], sliding: frozenset[int], layers: int) -> CacheLayout:
     """`window_part`: key heads of layers with a window, and how wide each is."""
-    kept = range(layers - config.borrowing_layers)
+    if config.lent is not None:
+        return config.lent
+    # Who lends to all layers is not known then, but for the shape of what is lent: as if the layers had it themselves.
+    kept = range(layers if config.backbone else layers - config.borrowing_layers)
     order = [[layer for layer in kept if layer in sliding], [layer for layer in kept if layer not in sliding]]
     sizes = (window_part, (config.full_kv_heads, config.full_head_dim))
     found = [(of, size) for of, size in zip(order, sizes, strict=True) if of]

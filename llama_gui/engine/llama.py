@@ -141,6 +141,14 @@ class Block:
         return self.mlp(normed, x) if isinstance(self.mlp, Gemma4Mixture) else self.mlp(normed)
 
 
+@dataclass(frozen=True, slots=True)
+class Projections:
+    """What leads into a network that guesses for another, and out of it; see `Assistant`."""
+
+    before: Linear
+    behind: Linear
+
+
 _FEW_ROWS = 16
 """Up to this many rows a pass goes through all layers in one call: it is too short to be worth cancelling."""
 
@@ -164,11 +172,14 @@ class Llama:
         cache_dtype: torch.dtype | None = None,
         card: CardKernels | None = None,
         layer_inputs: LayerInputs | None = None,
+        projections: Projections | None = None,
     ) -> None:
         """`kernels`: for attention, in place of torch's. `cache_dtype`: of keys and values; None: that of the rest.
 
         `card`: our kernels for cards, where they are. `layer_inputs`: makes what each layer gets besides.
+        `projections`: those of one that guesses for another.
         """
+        self.projections = projections
         self.layer_inputs = layer_inputs
         layout = config.cache_layout
         self._places = None if layout.is_even else layout.places
@@ -225,6 +236,8 @@ class Llama:
         """Every linear, the vocabulary projection last."""
         inner = [linear for block in self.blocks for linear in block.linears]
         besides = [] if self.layer_inputs is None else [self.layer_inputs.projection]
+        if self.projections is not None:
+            besides += [self.projections.before, self.projections.behind]
         return [*besides, *inner, self.head]
 
     @property
@@ -237,8 +250,7 @@ class Llama:
 
     def forward(self, segments: Sequence[Segment], is_unwanted: Callable[[], bool] | None = None) -> Tensor:
         """Run `segments`, see `hidden`: float32 logits ``[rows that want them, vocab]``, in their order."""
-        x = self.hidden(segments, is_unwanted)
-        return self.logits(x) if len(x) else torch.empty(0, self.config.vocab_size, device=self.device)
+        return self.logits(self.hidden(segments, is_unwanted))
 
     def hidden(self, segments: Sequence[Segment], is_unwanted: Callable[[], bool] | None = None) -> Tensor:
         """Run `segments` (of different slots) and write their keys and values; the slots need room for them.
@@ -276,6 +288,24 @@ class Llama:
         if not any(wanted):
             return x[:0]
         self._plan_rows(len(x))
+        return self._last_norm(x)
+
+    def beside(self, x: Tensor, slot: Slot) -> Tensor:
+        """Run a row of a network that guesses, ``[1, hidden]``, behind the tokens in `slot`, and behind the last norm.
+
+        The slot is that of the network it guesses for: all layers attend to its keys and values, and none writes any.
+        """
+        position = len(slot.tokens)
+        turns = [rotary.rows(torch.tensor([position], device=self.device), position) for rotary in self.rotaries]
+        self._plan_rows(1)
+        if self._kernels is None:
+            spans: Spans = self._masked_spans([(slot, position - 1, 1, False)])
+        else:
+            spans = NativeSpans(self._kernels, [(slot, 1)], places=self._places, back=1)
+        if self._layers is not None and isinstance(spans, NativeSpans):
+            return self._last_norm(self._layers(x, turns, spans))
+        for layer, block in enumerate(self.blocks):
+            x = block(x, layer, turns[block.rope], spans)
         return self._last_norm(x)
 
     def read_whole(self, segment: Segment) -> Iterator[None]:
@@ -414,6 +444,8 @@ class Llama:
 
     def logits(self, x: Tensor) -> Tensor:
         """Float32 ``[rows, vocab]`` of rows ``[rows, hidden]`` behind the last norm."""
+        if not len(x):
+            return torch.empty(0, self.config.vocab_size, device=self.device)
         logits, cap = self.head(x).float(), self.config.logits_cap
         return logits if cap is None else soften_logits(logits, cap)
 

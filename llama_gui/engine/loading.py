@@ -32,7 +32,7 @@ from llama_gui.engine.vision.pixels import MOST_PIXELS_ON_CPU, ImagePreparer
 from llama_gui.engine.vision.placing import ImagePlacer
 from llama_gui.engine.vision.tower import VisionTower
 from llama_gui.engine.weight_shapes import held_parameters, parameter_count
-from llama_gui.errors import LoadCancelledError
+from llama_gui.errors import LoadCancelledError, UnsupportedModelError
 from llama_gui.paths import as_unicode
 from llama_gui.vocabulary import DEFAULT_SAMPLING, LoadProgress, ModelInfo, SamplingParams
 from llama_gui.vocabulary.checks import check_number, check_path
@@ -114,6 +114,10 @@ def load_model(
     """
     check_path("kernel_notes", kernel_notes, "the path of a file")
     model = open_model(path)
+    if model.config.is_assistant:
+        raise UnsupportedModelError(
+            f"{model.name} only guesses for another model of Gemma 4, the one that it is named like. Choose that one."
+        )
     torch_device, left_card = device_of(model, dtype, device)
     kernels = native_library.load() if torch_device.type == "cpu" else None
     precision = precision_of(model, dtype, torch_device, kernels)
@@ -127,7 +131,9 @@ def load_model(
     context = _context(max_context, config)
     threads = threads or thread_count(layer_bytes(model, precision, kernels))
     notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
-    reader = _NetworkReader(model, context, precision, kept, torch_device, threads, exact, notes, kernels)
+    reader = _NetworkReader(
+        model, config.within(context), precision, kept, torch_device, threads, exact, notes, kernels
+    )
     network, tower = reader.read(on_progress, is_cancelled)
     info = ModelInfo(
         name=as_unicode(name or model.name),
@@ -154,6 +160,29 @@ def load_model(
         most_pixels = MOST_PIXELS_ON_CPU if torch_device.type == "cpu" else None
         placer = ImagePlacer(model.vision.config, tokenizer, ImagePreparer(model.vision.config, most_pixels))
     return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads, tower, placer)
+
+
+def load_beside(
+    assistant: ModelFiles,
+    config: NetworkConfig,
+    model: LoadedModel,
+    *,
+    exact: bool,
+    kernel_notes: str | Path | None,
+    is_cancelled: Callable[[], bool] | None,
+) -> Llama:
+    """The network of `assistant`, which borrows from that of `model`, held as that is; `config`: see `lent_by`.
+
+    For arguments and errors see `Engine.load`.
+    """
+    target = model.network
+    kernels = native_library.load() if target.device.type == "cpu" else None
+    precision = precision_of(assistant, model.info.dtype, target.device, kernels)
+    notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, model.threads)
+    config = config.within(model.info.max_context)
+    held = (precision, target.cache_dtype, target.device, model.threads, exact, notes, kernels)
+    network, _ = _NetworkReader(assistant, config, *held).read(None, is_cancelled)
+    return network
 
 
 def _drawable(sampling: SamplingParams, tokenizer: Tokenizer) -> SamplingParams:
@@ -183,7 +212,7 @@ class _NetworkReader:
     """How the weights of a model get into memory."""
 
     model: ModelFiles
-    context: int
+    config: NetworkConfig
     precision: Precision
     cache_dtype: torch.dtype
     device: torch.device
@@ -216,7 +245,7 @@ class _NetworkReader:
         # As many threads as later, because products are probed during loading.
         with torch_threads(self.threads), self.model.weights(watch.read) as checkpoint:
             network = NetworkLoader(
-                self.model.config.within(self.context),
+                self.config,
                 checkpoint,
                 self.precision,
                 self.device,

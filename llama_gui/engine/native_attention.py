@@ -38,11 +38,13 @@ class NativeSpans:
         whole: Sequence[int] = (),
         places: Sequence[tuple[int, int]] | None = None,
         whole_parts: frozenset[int] = frozenset({0}),
+        back: int = 0,
     ) -> None:
         """`segments`: slots, and how many tokens of each come, in the order of their rows.
 
         `whole`: which of them are images whose rows see each other, in layers of the `whole_parts` of the caches.
-        `places`: of each layer in the slots, see `CacheLayout`; None: all are in the first part, in order.
+        `places`: of each layer in the slots, see `CacheLayout`; None: all are in the first part, in order. `back`: by
+        so many tokens each begins before the end of its slot.
         """
         self._kernels = kernels
         self._places = places
@@ -50,7 +52,7 @@ class NativeSpans:
         tables: list[list[tuple[int, ...]]] = [[] for _ in self._slots[0].parts]
         row = 0
         for number, (slot, length) in enumerate(segments):
-            start = len(slot.tokens)
+            start = len(slot.tokens) - back
             if slot.capacity < start + length:
                 raise ValueError(f"{start + length} tokens do not fit into a slot of {slot.capacity}")
             if kernels.keeps_blocks(slot.keys.dtype, slot.keys.shape[3]) != (slot.together > 1):

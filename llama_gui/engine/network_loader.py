@@ -27,7 +27,7 @@ from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.layer_inputs import LayerInput, LayerInputs
 from llama_gui.engine.layers import MLP, Attention, Heads, RMSNorm
 from llama_gui.engine.linear import Linear, LinearFactory
-from llama_gui.engine.llama import Block, FeedForward, Llama
+from llama_gui.engine.llama import Block, FeedForward, Llama, Projections
 from llama_gui.engine.mamba import Mamba, MambaWeights
 from llama_gui.engine.mamba_config import MambaConfig
 from llama_gui.engine.native_attention import NATIVE_BLOCKS, serves
@@ -44,6 +44,8 @@ from llama_gui.engine.recurrent import Recurrent
 from llama_gui.engine.short_conv import ShortConv
 from llama_gui.engine.token_table import BlocksTable, CodedTable, Int8Table, PanelsTable, PlainTable, TokenTable
 from llama_gui.engine.weight_shapes import (
+    BEFORE,
+    BEHIND,
     GATE_UP,
     GATE_UP_FUSED,
     HEAD,
@@ -54,8 +56,8 @@ from llama_gui.engine.weight_shapes import (
     QKV_FUSED,
     TABLE,
     UP_ALONE,
-    borrowed_weights,
     layer_parameters,
+    needless_weights,
     shared_parts,
     weight_shapes,
 )
@@ -110,7 +112,7 @@ class NetworkLoader:
         self._check_width(max(shape[-1] for shape in self._shapes.values()))
         if HEAD in self._checkpoint.names:
             self._shapes[HEAD] = self._shapes[TABLE]
-        self._checkpoint.check(self._shapes, (*IGNORED_WEIGHTS, *borrowed_weights(config)))
+        self._checkpoint.check(self._shapes, (*IGNORED_WEIGHTS, *needless_weights(config)))
         if self._kernels is not None and self._attends_by(self._kernels):
             self._blocks = NATIVE_BLOCKS
         else:
@@ -121,8 +123,13 @@ class NetworkLoader:
         norm = self._norm("model.norm.weight")
         norm.weight = norm.weight * config.logits_scale
         plan, kept = self._linear.plan, self._cache_dtype
-        inputs = self._layer_inputs()
-        return Llama(config, embedding, blocks, norm, head, plan, self._kernels, kept, self._card, inputs)
+        besides = (self._layer_inputs(), self._projections())
+        return Llama(config, embedding, blocks, norm, head, plan, self._kernels, kept, self._card, *besides)
+
+    def _projections(self) -> Projections | None:
+        if not self._config.is_assistant:
+            return None
+        return Projections(*(self._joined([name], None) for name in (BEFORE, BEHIND)))
 
     def _attends_by(self, kernels: NativeKernels) -> bool:
         """Whether our own kernels attend, and lay out all parts of the caches alike."""

@@ -39,6 +39,20 @@ class Price:
     step: float = 0.0
 
 
+def best_count(odds: float, most: int, price: Price) -> int:
+    """How many guesses bring the most tokens per second, each as likely right as `odds` say, behind right ones."""
+    reached = 1.0  # how likely all guesses so far are right
+    tokens, best, found = float(price.answers), float(price.answers), 0
+    for count in range(1, most + 1):
+        reached *= odds
+        tokens += reached
+        speed = tokens / (1 + price.row * count)
+        if speed <= best:
+            break
+        best, found = speed, count
+    return found
+
+
 class Odds:
     """How often guesses are right behind runs of each length, in one answer. `trust`: what the priors' rights count."""
 
@@ -57,17 +71,7 @@ class Odds:
 
     def best_count(self, run: int, most: int, price: Price) -> int:
         """How many guesses bring the most tokens per second, behind a run of so many equal tokens."""
-        each = self.of(run)
-        reached = 1.0  # how likely all guesses so far are right
-        tokens, best, best_count = float(price.answers), float(price.answers), 0
-        for count in range(1, most + 1):
-            reached *= each
-            tokens += reached
-            speed = tokens / (1 + price.row * count)
-            if speed <= best:
-                break
-            best, best_count = speed, count
-        return best_count
+        return best_count(self.of(run), most, price)
 
     def record(self, run: int, guessed: int, right: int) -> None:
         """The first `right` of `guessed` tokens were."""
@@ -136,6 +140,7 @@ class PromptLookup:
 
     most_guesses = 16
     weight_bytes = kv_bytes = 0
+    reads_rows = False
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock

@@ -14,7 +14,7 @@ from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.llama import Llama, PassCancelled, Segment
 from llama_gui.engine.prompt_cache import bits_of, probe_tokens
 from llama_gui.engine.ranking import RankedRow, Ranker, temperatures_on
-from llama_gui.engine.sequence import Sequence
+from llama_gui.engine.sequence import MadeRows, Sequence
 from llama_gui.engine.vision.looks import Looks
 from llama_gui.engine.vision.placing import ImageSpan, PlacedImages, grid_positions, is_key
 from llama_gui.engine.vision.tower import VisionTower
@@ -55,7 +55,7 @@ class Runner:
 
     `graphs`: recordings of steps, where the device has such. `ranker`: how logits are ranked on it; None: they come to
     the CPU. `embeds`: what is made are no logits, but the rows that those would be of, see `Llama.hidden`. `tower`:
-    reads images.
+    reads images. `keeps_rows`: sequences get what is made of the tokens behind which they draw, `Sequence.made`.
     """
 
     def __init__(
@@ -67,9 +67,11 @@ class Runner:
         ranker: Ranker | None = None,
         embeds: bool = False,
         tower: VisionTower | None = None,
+        keeps_rows: bool = False,
     ) -> None:
         self._looks = None if tower is None else Looks(tower)
         self._embeds = embeds
+        self._keeps_rows = keeps_rows
         self._ranker = ranker
         self._loaded: Llama | None = network
         self._pages = HugePages([weight for linear in network.linears for weight in linear.packed])
@@ -139,8 +141,12 @@ class Runner:
         try:
             logits = self._recorded(works, segments)
             if logits is None:
-                run = self._network.hidden if self._embeds else self._network.forward
+                is_rows = self._embeds or self._keeps_rows
+                run = self._network.hidden if is_rows else self._network.forward
                 made = run(segments, lambda: all(job.is_cancelled for job in jobs))
+                if self._keeps_rows:
+                    _keep_rows(works, segments, made)
+                    made = self._network.logits(made)
                 logits = self._ranked(works, segments, made)
         except PassCancelled:
             for segment in segments:  # what was written so far counts for no token, and may be NaN
@@ -157,7 +163,7 @@ class Runner:
 
     def _recorded(self, works: Many[Work], segments: Many[Segment]) -> Logits | None:
         """What a recording makes of the step; None: there is none for it."""
-        if any(segment.images is not None for segment in segments):
+        if self._keeps_rows or any(segment.images is not None for segment in segments):
             return None
         if isinstance(self._graphs, DecodeGraphs):
             made = self._graphs.run(segments)
@@ -261,6 +267,17 @@ class Runner:
             raise error_for_user(error) from error
         finally:
             self._cache.drop(slot)
+
+
+def _keep_rows(works: Many[Work], segments: Many[Segment], x: Tensor) -> None:
+    """Of `x`, those rows of each sequence that are of its last tokens, and of guesses behind them."""
+    end = 0
+    for work, segment in zip(works, segments, strict=True):
+        end += segment.logits
+        count = min(1 + len(work.guesses), segment.logits)
+        if count:
+            behind = len(segment.slot.tokens) + len(segment.token_ids)
+            work.sequence.made = MadeRows(behind - count, x[end - count : end])
 
 
 def _pieces(keys: Many[int], placed: PlacedImages | None) -> Iterator[tuple[list[int], bool]]:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -17,6 +18,19 @@ from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.vision.placing import ImageSpan, grid_positions, is_key
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import FinishReason, GenerateResult, Timings, TokenOutput, TopLogprob, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRows:
+    """What the network has made of the tokens from `start` on, behind the last norm: ``[tokens, hidden]``."""
+
+    start: int
+    rows: Tensor
+
+    def row_of(self, place: int) -> Tensor | None:
+        """``[1, hidden]`` of the token there; None: it is none of these."""
+        first = place - self.start
+        return self.rows[first : first + 1] if 0 <= first < len(self.rows) else None
 
 
 class Sequence:
@@ -42,6 +56,8 @@ class Sequence:
         self.asker = read.asker
         self.job = job
         self.slot: Slot | None = None
+        self.made: MadeRows | None = None
+        """Of the tokens of the last step, where guesses need it."""
         self.finish_reason: FinishReason | None = None
         self._sampler = read.sampler
         self._guesser = read.sampler.guesser()

@@ -14,10 +14,11 @@ from typing import Protocol
 
 import torch
 
+from llama_gui.engine.assistant import Assistant, AssistantGuesses, lent_by
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
-from llama_gui.engine.loading import LoadedModel, load_model
+from llama_gui.engine.loading import LoadedModel, load_beside, load_model
 from llama_gui.engine.model_files import ModelFiles, open_model
 from llama_gui.engine.native_attention import serves
 from llama_gui.engine.prompt_lookup import Price, PromptLookup
@@ -55,6 +56,11 @@ class Proposer(Protocol):
     @property
     def kv_bytes(self) -> int:
         """Bytes of its keys and values."""
+        ...
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether it needs `Sequence.made`."""
         ...
 
     def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
@@ -141,6 +147,7 @@ class DraftNetwork:
     """Guesses of a smaller network with the same tokens. It has a cache of its own."""
 
     most_guesses = 8  # each costs a step of it
+    reads_rows = False
 
     def __init__(self, network: Llama, cache: KVCache) -> None:
         self._network = network
@@ -237,6 +244,9 @@ def check_draft(draft: ModelFiles, model: ModelFiles, tokenizer: Tokenizer) -> N
     Raises:
         UnsupportedModelError: it does not.
     """
+    if draft.config.is_assistant:
+        lent_by(model.config, draft.config, draft.name)  # has the same tokens, and as a rule no files of them
+        return
     if draft.config.recurrent is not None:
         raise UnsupportedModelError(
             f"The draft model {draft.name} sums up what it reads, so it cannot take back guesses, and guesses for no "
@@ -260,6 +270,10 @@ def load_draft(
     is_cancelled: Callable[[], bool] | None,
 ) -> Speculator:
     """The smaller model `draft`, loaded as `model` was, to guess for it; for arguments and errors see `Engine.load`."""
+    if draft.config.is_assistant:
+        config = lent_by(model.network.config, draft.config, draft.name)
+        network = load_beside(draft, config, model, exact=exact, kernel_notes=kernel_notes, is_cancelled=is_cancelled)
+        return Speculator(AssistantGuesses(Assistant(network, model.network)))
     network = load_model(
         draft,
         dtype=model.info.dtype,

@@ -12,6 +12,8 @@ from llama_gui.engine.gemma4_config import Gemma4Config
 from llama_gui.engine.mamba_config import MambaConfig
 from llama_gui.engine.weight_rows import GroupedRows, PairedRows
 
+BEFORE, BEHIND = "pre_projection.weight", "post_projection.weight"
+"""Of an assistant: what it makes of a row of the network that it guesses for, and what it makes of its own."""
 TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 LAYER_TABLE, LAYER_SCALAR = "model.embed_tokens_per_layer.weight", "model.layers.{}.layer_scalar"
 QKV, QKV_FUSED = ("q_proj", "k_proj", "v_proj"), ("qkv_proj",)
@@ -148,6 +150,8 @@ def _gemma4_shapes(config: NetworkConfig, gemma4: Gemma4Config) -> dict[str, Sha
     if config.experts is not None:
         names = ("post_feedforward_layernorm_1", "post_feedforward_layernorm_2", "pre_feedforward_layernorm_2")
         shapes |= {f"model.layers.{layer}.{name}.weight": (hidden,) for layer in range(layers) for name in names}
+    if gemma4.backbone:
+        shapes |= {BEFORE: (hidden, 2 * gemma4.backbone), BEHIND: (gemma4.backbone, hidden)}
     if not width:
         return shapes
     for layer in range(layers):
@@ -162,9 +166,13 @@ def _gemma4_shapes(config: NetworkConfig, gemma4: Gemma4Config) -> dict[str, Sha
     }
 
 
-def borrowed_weights(config: NetworkConfig) -> tuple[str, ...]:
-    """Weights that some files have in layers which borrow keys and values, and that nobody needs."""
-    return tuple(
+def needless_weights(config: NetworkConfig) -> tuple[str, ...]:
+    """Weights that some files have and nobody needs: keys and values of layers that borrow them, short cuts.
+
+    These last are a choice among a few thousand tokens, in the place of all, by groups of them.
+    """
+    cuts = ("masked_embedding.centroids.weight", "masked_embedding.token_ordering") if config.is_assistant else ()
+    return cuts + tuple(
         f"model.layers.{layer}.self_attn.{name}.weight"
         for layer in range(config.keeping_layers, config.num_hidden_layers)
         for name in ("k_proj", "v_proj", "k_norm", "v_norm")

@@ -1,0 +1,180 @@
+"""Guesses of a network that was trained for it: it reads what another makes of its last token, and its keys and values.
+
+Those of Gemma 4 (``Gemma4AssistantForCausalLM``, https://ai.google.dev/gemma/docs/mtp/overview). Such a network has a
+few narrow layers and reads no prompt: what the other one keeps of a conversation is what it attends to. A guess is
+made of the embedding of the token before it and of a row: what the other network has made of its last token, behind
+the last norm, and then what this one has made of its last guess.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.cache_layout import CacheLayout
+from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.kv_cache import Slot
+from llama_gui.engine.llama import Llama, Projections
+from llama_gui.engine.prompt_lookup import Price, PromptLookup, best_count
+from llama_gui.engine.sequence import Sequence
+from llama_gui.errors import GenerationError, UnsupportedModelError
+
+_log = logging.getLogger(__name__)
+
+_MOST = 8
+_FIRST_SHARE = 0.05
+"""What a guess takes of a step, as long as that is not known."""
+_PRIOR, _MEMORY = (3.0, 1.5), 0.95
+"""Guesses that were right and that were wrong, before any were made; what an observation weighs after the next."""
+_TRY_EVERY = 32  # tokens without guesses, where they do not pay
+_NEWEST = 0.1
+"""How much the newest guess weighs in how long they take."""
+
+
+def lent_by(lender: NetworkConfig, config: NetworkConfig, name: str) -> NetworkConfig:
+    """That of an assistant, called `name`, whose layers borrow from the last layers of their kind in `lender`.
+
+    Raises:
+        UnsupportedModelError: it was made for another network.
+    """
+    layout, gemma4, own = lender.cache_layout, config.gemma4, config.cache_layout
+    last = {layer in lender.sliding_layers: layout.places[layer] for layer in range(lender.num_hidden_layers)}
+    kinds = [layer in config.sliding_layers for layer in range(config.num_hidden_layers)]
+    fits = gemma4 is not None and lender.gemma4 is not None and gemma4.backbone == lender.hidden_size
+    if gemma4 is None or not fits or not all(_is_alike(own, n, layout, last.get(k)) for n, k in enumerate(kinds)):
+        raise UnsupportedModelError(
+            f"{name} guesses for another model of Gemma 4 than this one: its rows or its keys have another "
+            "size. Choose the assistant that is named like the model."
+        )
+    lent = CacheLayout(layout.parts, tuple(last[kind] for kind in kinds))
+    return replace(config, gemma4=replace(gemma4, lent=lent))
+
+
+def _is_alike(own: CacheLayout, layer: int, lent: CacheLayout, place: tuple[int, int] | None) -> bool:
+    """Whether keys of `layer` look like those at `place`."""
+    if place is None:
+        return False
+    mine, theirs = own.parts[own.places[layer][0]], lent.parts[place[0]]
+    return (mine.kv_heads, mine.head_dim) == (theirs.kv_heads, theirs.head_dim)
+
+
+class Assistant:
+    """A `network` whose keys and values are those of `target`."""
+
+    def __init__(self, network: Llama, target: Llama) -> None:
+        if network.projections is None:
+            raise ValueError("a network that guesses for itself")
+        self._network, self._target = network, target
+        self._projections: Projections = network.projections
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of all weights in memory."""
+        return self._network.weight_bytes
+
+    def guess(self, token_id: int, row: Tensor, slot: Slot) -> tuple[Tensor, Tensor]:
+        """Of the last token of a conversation, or the guess before: float32 logits ``[vocab]``, and its next row.
+
+        `row`: ``[1, hidden]``, of the other network's width. `slot`: it holds all tokens before the last one.
+        """
+        token = self._target.look_up(torch.tensor([token_id], device=self._target.device))
+        x = self._network.beside(self._projections.before(torch.cat((token, row.to(token.dtype)), 1)), slot)
+        return self._network.logits(x)[0].cpu(), self._projections.behind(x)
+
+
+class _Rate:
+    """How often guesses for one answer are right, and how long it has been without any."""
+
+    def __init__(self) -> None:
+        self._right, self._wrong = _PRIOR
+        self.idle = 0
+
+    @property
+    def right(self) -> float:
+        """How likely a guess is right behind right ones."""
+        return self._right / (self._right + self._wrong)
+
+    def record(self, guessed: int, right: int) -> None:
+        """The first `right` of `guessed` tokens were."""
+        self._right = _MEMORY * self._right + right
+        self._wrong = _MEMORY * self._wrong + (right < guessed)
+
+
+class AssistantGuesses:
+    """A `Proposer` by an `assistant`, and by the text itself where that promises more tokens."""
+
+    most_guesses = PromptLookup.most_guesses
+    kv_bytes = 0
+    reads_rows = True
+
+    def __init__(self, assistant: Assistant, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._assistant = assistant
+        self._lookup = PromptLookup()
+        self._clock = clock
+        self._rates: dict[int, _Rate] = {}
+        self._looked_up: dict[int, bool] = {}
+        self._seconds = 0.0  # that a guess takes; 0: none was made yet
+        self._failed = False
+
+    @property
+    def weight_bytes(self) -> int:
+        """See `Proposer.weight_bytes`."""
+        return self._assistant.weight_bytes
+
+    @torch.inference_mode()
+    def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
+        """See `Proposer.propose`."""
+        looked_up = self._lookup.propose(sequence, most, price)
+        count = self._count(self._rates.setdefault(sequence.number, _Rate()), min(most, _MOST), price)
+        self._looked_up[sequence.number] = len(looked_up) > count
+        if len(looked_up) > count or not count or self._failed:
+            return looked_up
+        try:
+            return self._guess(sequence, count)
+        except GenerationError:
+            return []
+        except Exception:  # an answer needs no guesses; what is wrong with it shows when it is drawn
+            _log.exception("The assistant failed, and is asked no more")
+            self._failed = True
+            return []
+
+    def _count(self, rate: _Rate, most: int, price: Price) -> int:
+        """How many guesses are worth their time, that of making them included."""
+        own = self._seconds / price.step if self._seconds and price.step else _FIRST_SHARE
+        count = best_count(rate.right, most, replace(price, row=price.row + own))
+        rate.idle = 0 if count else rate.idle + 1
+        if rate.idle >= _TRY_EVERY:  # it may be better at what is written now
+            rate.idle, count = 0, 1
+        return count
+
+    def _guess(self, sequence: Sequence, count: int) -> list[int]:
+        slot, made = sequence.slot, sequence.made
+        row = None if slot is None or made is None else made.row_of(len(slot.tokens) - 1)
+        if slot is None or row is None:
+            return []
+        guesses: list[int] = []
+        token_id = sequence.tokens[-1]
+        began = self._clock()
+        while len(guesses) < count:
+            logits, row = self._assistant.guess(token_id, row, slot)
+            token_id = sequence.guess(logits, guesses)
+            guesses.append(token_id)
+        seconds = (self._clock() - began) / count
+        self._seconds += (seconds - self._seconds) * (_NEWEST if self._seconds else 1)
+        return guesses
+
+    def record(self, sequence: Sequence, guessed: int, right: int) -> None:
+        """See `Proposer.record`."""
+        if self._looked_up.get(sequence.number, False):
+            self._lookup.record(sequence, guessed, right)
+        elif sequence.number in self._rates:
+            self._rates[sequence.number].record(guessed, right)
+
+    def forget(self, sequence: Sequence) -> None:
+        """See `Proposer.forget`."""
+        self._lookup.forget(sequence)
+        self._rates.pop(sequence.number, None)
+        self._looked_up.pop(sequence.number, None)
