@@ -1,6 +1,6 @@
 """Guesses of a network that was trained for it: it reads what another makes of its last token, and its keys and values.
 
-Those of Gemma 4 (``Gemma4AssistantForCausalLM``, https://ai.google.dev/gemma/docs/mtp/overview). Such a network has a
+Those of Gemma 4 (``Gemma4AssistantForCausalLM`` of transformers). Such a network has a
 few narrow layers and reads no prompt: what the other one keeps of a conversation is what it attends to. A guess is
 made of the embedding of the token before it and of a row: what the other network has made of its last token, behind
 the last norm, and then what this one has made of its last guess.

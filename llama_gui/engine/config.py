@@ -461,7 +461,7 @@ def _as_gemma4(config: NetworkConfig, fields: Fields) -> NetworkConfig:
     full = replace(config, head_dim=gemma4.full_head_dim, num_key_value_heads=gemma4.full_kv_heads, local_rope=None)
     _check_heads(full, fields)
     config = replace(
-        _of_all_gemmas(config, _cap(fields, CAPS[1])),
+        _of_all_gemmas(config, None if gemma4.backbone else _cap(fields, CAPS[1])),
         sliding_layers=sliding,
         gemma4=gemma4,
         experts=read_gemma4_experts(fields, config.num_hidden_layers),

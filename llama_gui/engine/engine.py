@@ -33,7 +33,7 @@ from llama_gui.engine.runner import Runner
 from llama_gui.engine.scheduler import FINE_TILE, TILE, Scheduler, TokenBudget
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.shared_thread import SharedThread
-from llama_gui.engine.speculation import Speculator, check_draft, load_draft, lookup_for, open_draft
+from llama_gui.engine.speculation import Speculator, Told, check_draft, load_draft, open_draft, speculator_for
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import GenerationError, InvalidRequestError, PromptTooLongError
 from llama_gui.vocabulary import (
@@ -113,8 +113,9 @@ class Engine:
             strategy: batched (all answers in each step), interleaved (one answer a step, in turn), sequential.
             max_batch: answers that run at once; others wait.
             draft: guesses at the next tokens, which change the speed and not the text: "ngram" (from the text itself),
-                "auto" (the same, where not a bit of an answer depends on what is computed beside it: on CPUs), or the
-                folder of a smaller model with the same tokens. None: no guesses.
+                "auto" (the same, where not a bit of an answer depends on what is computed beside it: on CPUs; and there
+                by an assistant of Gemma 4 that lies beside the model, see `assistant_beside`), or the folder of such a
+                one, or of a smaller model with the same tokens. None: no guesses.
             threads: CPU threads; None: one for each physical core, and only one for a small model.
             name: what `info` calls the model; None: the folder's or file's name.
             exact: the same bits however a prompt was cut, cached, evicted and read again. False: prompts may be read in
@@ -166,10 +167,11 @@ class Engine:
             check=partial(check_draft, smaller) if smaller is not None else None,
         )
         network = model.network
+        told: Told = {"exact": exact, "kernel_notes": kernel_notes, "is_cancelled": is_cancelled}
         if smaller is not None:
-            speculator = load_draft(smaller, model, exact=exact, kernel_notes=kernel_notes, is_cancelled=is_cancelled)
+            speculator = load_draft(smaller, model, **told)
         else:
-            speculator = lookup_for(network, draft)
+            speculator = speculator_for(path, model, draft, **told)
         cache = network.new_cache(kv_byte_budget(network.device), model.info.max_context)
         embeds = model.info.embeds
         ranker = Ranker(model.tokenizer.vocab_size)

@@ -70,7 +70,7 @@ def read_gemma4(fields: Fields, sliding: frozenset[int], layers: int) -> Gemma4C
         layer_input=fields.integer("hidden_size_per_layer_input", 256, least=0),
         layer_vocabulary=vocabulary,
         padding_id=fields.integer("pad_token_id", 0, least=0, most=vocabulary - 1),
-        sees_images_whole=fields.values.get(BOTH_WAYS) == "vision",
+        sees_images_whole=not backbone and fields.values.get(BOTH_WAYS) == "vision",
         backbone=backbone,
     )
 

@@ -16,6 +16,7 @@ from llama_gui.engine.expert_config import GGUF_FUSED, GGUF_NAMES, GGUF_SHARED, 
 from llama_gui.engine.families import FAMILIES
 from llama_gui.engine.fields import AGAIN, Fields, brief_list, shown
 from llama_gui.engine.gguf_file import StoredTensor
+from llama_gui.engine.gguf_gemma4 import ARCHITECTURES as GEMMA4
 from llama_gui.engine.gguf_gemma4 import read_gemma4_fields
 from llama_gui.engine.gguf_mamba import KV_HEADS, RMS_EPS, MambaFields
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
@@ -46,6 +47,7 @@ ARCHITECTURES = {
     "gemma2": "Gemma2ForCausalLM",
     "gemma3": "Gemma3ForCausalLM",
     "gemma4": "Gemma4ForCausalLM",
+    "gemma4-assistant": "Gemma4AssistantForCausalLM",
     "mistral3": "Ministral3ForCausalLM",
     "olmo2": "Olmo2ForCausalLM",
     "olmoe": "OlmoeForCausalLM",
@@ -128,8 +130,8 @@ class GgufConfig:
         self._prefix = f"{name}."
         self._fields = Fields(metadata, path)
         self._besides: Mapping[str, Any] = {}
-        if name == "gemma4" and tensors:
-            found = read_gemma4_fields(self._fields, tensors)
+        if name in GEMMA4 and tensors:
+            found = read_gemma4_fields(self._fields, self._prefix, tensors)
             self._fields, self._besides = Fields(found.windowed, path), found.besides
         self._architecture = self._relative(name) or ARCHITECTURES[name]
         self._family = FAMILIES[self._architecture]
@@ -228,7 +230,7 @@ class GgufConfig:
     def _layers(self) -> int:
         """Those that are run."""
         blocks = self._integer("block_count")
-        if not self._get(GUESSING_BLOCKS):
+        if not self._get(GUESSING_BLOCKS) or self._family.is_assistant:
             return blocks
         guessing = self._integer(GUESSING_BLOCKS)
         if guessing >= blocks:

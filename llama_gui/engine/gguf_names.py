@@ -79,6 +79,8 @@ _WHOLE = {
     "token_embd_norm.weight": "model.norm.weight",  # what LFM2 calls the next one
     "output_norm.weight": "model.norm.weight",
     "output.weight": "lm_head.weight",
+    "nextn.pre_projection.weight": "pre_projection.weight",
+    "nextn.post_projection.weight": "post_projection.weight",
     "per_layer_token_embd.weight": "model.embed_tokens_per_layer.weight",
     "per_layer_model_proj.weight": "model.per_layer_model_projection.weight",
     "per_layer_proj_norm.weight": "model.per_layer_projection_norm.weight",

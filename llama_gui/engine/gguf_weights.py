@@ -234,7 +234,9 @@ def _layers_of(file: GgufFile) -> int | None:
     """How many layers are run, where the last ones only guess further tokens (MTP); None: all are."""
     architecture = file.metadata.get("general.architecture")
     blocks, guessing = (file.metadata.get(f"{architecture}.{key}") for key in ("block_count", GUESSING_BLOCKS))
-    return blocks - guessing if isinstance(blocks, int) and isinstance(guessing, int) and guessing else None
+    if not isinstance(blocks, int) or not isinstance(guessing, int):
+        return None
+    return blocks - guessing if guessing != blocks and guessing else None  # an assistant's all guess
 
 
 def read_numbers(tensor: StoredTensor) -> list[float]:

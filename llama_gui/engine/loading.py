@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import torch
 
@@ -55,6 +56,14 @@ class LoadedModel:
     threads: int
     tower: VisionTower | None = None
     placer: ImagePlacer | None = None
+
+
+class Told(TypedDict):
+    """What a network that guesses is loaded with, as the model that it guesses for; see `Engine.load`."""
+
+    exact: bool
+    kernel_notes: str | Path | None
+    is_cancelled: Callable[[], bool] | None
 
 
 class _Watch:
@@ -130,7 +139,7 @@ def load_model(
     template = model.template(tokenizer)
     context = _context(max_context, config)
     threads = threads or thread_count(layer_bytes(model, precision, kernels))
-    notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, threads)
+    notes = _notes(kernel_notes, precision, threads)
     reader = _NetworkReader(
         model, config.within(context), precision, kept, torch_device, threads, exact, notes, kernels
     )
@@ -162,26 +171,22 @@ def load_model(
     return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads, tower, placer)
 
 
-def load_beside(
-    assistant: ModelFiles,
-    config: NetworkConfig,
-    model: LoadedModel,
-    *,
-    exact: bool,
-    kernel_notes: str | Path | None,
-    is_cancelled: Callable[[], bool] | None,
-) -> Llama:
+def _notes(file: str | Path | None, precision: Precision, threads: int) -> KernelNotes:
+    return KernelNotes(Path(file) if file is not None else None, precision, threads)
+
+
+def load_beside(assistant: ModelFiles, config: NetworkConfig, model: LoadedModel, **told: Unpack[Told]) -> Llama:
     """The network of `assistant`, which borrows from that of `model`, held as that is; `config`: see `lent_by`.
 
-    For arguments and errors see `Engine.load`.
+    For errors see `Engine.load`.
     """
     target = model.network
     kernels = native_library.load() if target.device.type == "cpu" else None
     precision = precision_of(assistant, model.info.dtype, target.device, kernels)
-    notes = KernelNotes(Path(kernel_notes) if kernel_notes is not None else None, precision, model.threads)
+    notes = _notes(told["kernel_notes"], precision, model.threads)
     config = config.within(model.info.max_context)
-    held = (precision, target.cache_dtype, target.device, model.threads, exact, notes, kernels)
-    network, _ = _NetworkReader(assistant, config, *held).read(None, is_cancelled)
+    held = (precision, target.cache_dtype, target.device, model.threads, told["exact"], notes, kernels)
+    network, _ = _NetworkReader(assistant, config, *held).read(None, told["is_cancelled"])
     return network
 
 

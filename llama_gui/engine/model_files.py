@@ -25,8 +25,8 @@ from llama_gui.errors import InvalidRequestError, ModelNotFoundError
 
 _GGUF = ".gguf"
 _ALLOWED_PATH = "where a model folder or a GGUF file lies"
-_NO_MODEL = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$|mmproj", re.ASCII | re.IGNORECASE)
-"""File names of a GGUF that is no model by itself: a later part of one, or a picture encoder (mmproj)."""
+_NO_MODEL = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$|mmproj|(?<![a-z])mtp-", re.ASCII | re.IGNORECASE)
+"""File names of a GGUF that is no model by itself: a later part of one, a picture encoder (mmproj), or what guesses."""
 
 
 class ModelFiles(Protocol):

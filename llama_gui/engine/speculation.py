@@ -8,24 +8,24 @@ So the text is the one without guesses, whoever guessed. Guesses come from the t
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Unpack
 
 import torch
 
 from llama_gui.engine.assistant import Assistant, AssistantGuesses, lent_by
+from llama_gui.engine.assistant_files import assistant_beside
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
-from llama_gui.engine.loading import LoadedModel, load_beside, load_model
+from llama_gui.engine.loading import LoadedModel, Told, load_beside, load_model
 from llama_gui.engine.model_files import ModelFiles, open_model
 from llama_gui.engine.native_attention import serves
 from llama_gui.engine.prompt_lookup import Price, PromptLookup
 from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.tokenizer import Tokenizer
-from llama_gui.errors import GenerationError, InvalidRequestError, UnsupportedModelError
+from llama_gui.errors import GenerationError, InvalidRequestError, ModelError, UnsupportedModelError
 
 _log = logging.getLogger(__name__)
 
@@ -221,21 +221,30 @@ class DraftNetwork:
             self._cache.release(slot)
 
 
-def open_draft(draft: str | Path | None) -> ModelFiles | None:
+def open_draft(draft: str | Path | ModelFiles | None) -> ModelFiles | None:
     """The smaller model that guesses, if `draft` is one: nothing of its weights is read yet; for errors see
-    `Engine.load`.
+    `Engine.load`. One that is open already stays what it is.
     """
     if draft is None or draft in FROM_TEXT:
         return None
-    if not isinstance(draft, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(draft, str | Path) and not hasattr(draft, "weights"):
         raise InvalidRequestError("draft", draft, '"ngram", "auto", or where a smaller model lies')
     return open_model(draft)
 
 
-def lookup_for(network: Llama, draft: str | Path | None) -> Speculator | None:
-    """Guesses from the text itself for `network`, if `draft` wants those; see `Engine.load`."""
-    is_wanted = draft == "ngram" or (draft == "auto" and network.is_batch_invariant)
-    return Speculator(PromptLookup()) if is_wanted else None
+def speculator_for(
+    path: str | Path | ModelFiles, model: LoadedModel, draft: str | Path | None, **told: Unpack[Told]
+) -> Speculator | None:
+    """Guesses from the text itself, and by what lies beside `model`, as far as `draft` wants any; see `Engine.load`."""
+    if draft == "auto" and model.network.is_batch_invariant:
+        beside = assistant_beside(path, model.network.config)
+        if beside is not None:
+            try:
+                return load_draft(beside, model, **told)
+            except (ModelError, GenerationError, MemoryError) as error:
+                _log.warning("No guesses by %s: %s", beside.name, error)
+        return Speculator(PromptLookup())
+    return Speculator(PromptLookup()) if draft == "ngram" else None
 
 
 def check_draft(draft: ModelFiles, model: ModelFiles, tokenizer: Tokenizer) -> None:
@@ -261,28 +270,19 @@ def check_draft(draft: ModelFiles, model: ModelFiles, tokenizer: Tokenizer) -> N
         )
 
 
-def load_draft(
-    draft: ModelFiles,
-    model: LoadedModel,
-    *,
-    exact: bool,
-    kernel_notes: str | Path | None,
-    is_cancelled: Callable[[], bool] | None,
-) -> Speculator:
-    """The smaller model `draft`, loaded as `model` was, to guess for it; for arguments and errors see `Engine.load`."""
+def load_draft(draft: ModelFiles, model: LoadedModel, **told: Unpack[Told]) -> Speculator:
+    """The smaller model `draft`, loaded as `model` was, to guess for it; for errors see `Engine.load`."""
     if draft.config.is_assistant:
         config = lent_by(model.network.config, draft.config, draft.name)
-        network = load_beside(draft, config, model, exact=exact, kernel_notes=kernel_notes, is_cancelled=is_cancelled)
+        network = load_beside(draft, config, model, **told)
         return Speculator(AssistantGuesses(Assistant(network, model.network)))
     network = load_model(
         draft,
         dtype=model.info.dtype,
         device=model.info.device,
         threads=model.threads,
-        exact=exact,
         cache_dtype=_cache_dtype(draft, model),
-        kernel_notes=kernel_notes,
-        is_cancelled=is_cancelled,
+        **told,
     ).network
     cache = network.new_cache(kv_byte_budget(network.device) // 4, model.info.max_context)
     return Speculator(DraftNetwork(network, cache))

@@ -30,6 +30,8 @@ ARCHITECTURES = {
     "Gemma2ForCausalLM": "gemma2",
     "Gemma3ForCausalLM": "gemma3",
     "Gemma4ForCausalLM": "gemma4",
+    "Gemma4AssistantForCausalLM": "gemma4-assistant",
+    "Gemma4UnifiedAssistantForCausalLM": "gemma4-assistant",
     "MixtralForCausalLM": "llama",
     "Qwen2MoeForCausalLM": "qwen2moe",
     "Qwen3MoeForCausalLM": "qwen3moe",
@@ -56,6 +58,7 @@ ARCHITECTURES = {
     "Lfm2ForCausalLM": "lfm2",
     "Lfm2MoeForCausalLM": "lfm2moe",
 }
+_ASSISTANT, _OF_ASSISTANT = "gemma4-assistant", ("pre_projection.weight", "post_projection.weight")
 HYBRID = ("qwen35", "qwen35moe", "qwen3next")
 PAIRED = ("llama", "mistral3", "smollm3", "granite", "granitemoe", "granitehybrid", "minicpm", "arcee")
 _SPREADS = {
@@ -89,17 +92,21 @@ def write_gguf(
     parts: int = 1,
     seed: int = 0,
     others: Mapping[str, str] | None = None,
+    tokenizer: Path | None = None,
 ) -> Path:
     """The model in `folder` as a GGUF file at `path`, its matrices of `kind`; the path of the first part.
 
-    `others`: another kind for those whose names in the file hold such a word.
+    `others`: another kind for those whose names in the file hold such a word. `tokenizer`: the folder of another model
+    that has it, where this one has none.
 
     The package cannot make blocks of Q4_K and its kin: those get random bytes with sane scales. `fields` are set last,
     None leaves one out.
     """
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     arch = arch_of(config)
-    metadata = network_fields(config, arch) | tokenizer_fields(folder, pre)
+    if arch == _ASSISTANT:
+        config |= config["text_config"]
+    metadata = network_fields(config, arch) | tokenizer_fields(tokenizer or folder, pre)
     metadata["general.file_type"] = int(gguf.LlamaFileType[f"{'ALL' if kind == 'F32' else 'MOSTLY'}_{_ftype(kind)}"])
     metadata = {key: value for key, value in (metadata | dict(fields or {})).items() if value is not None}
     generator = np.random.default_rng(seed)
@@ -190,7 +197,7 @@ def network_fields(config: Mapping[str, Any], arch: str) -> dict[str, Any]:
         values |= {name: config[name] for name in ("attn_logit_softcapping", "final_logit_softcapping")}
     if arch in ("gemma2", "gemma3"):
         del values["rope.dimension_count"]
-    if arch == "gemma4":
+    if arch in ("gemma4", _ASSISTANT):
         values |= _gemma4_fields(config)
     if rope.get("rope_type") in ("linear", "yarn"):
         values |= {"rope.scaling.type": rope["rope_type"], "rope.scaling.factor": float(rope["factor"])}
@@ -326,8 +333,10 @@ def _gemma4_fields(config: Mapping[str, Any]) -> dict[str, Any]:
         "rope.dimension_count_swa": width,
         "rope.freq_base": 1e6,
         "rope.freq_base_swa": 1e4,
-        "final_logit_softcapping": config["final_logit_softcapping"],
+        **{name: config[name] for name in ("final_logit_softcapping",) if name in config},
     }
+    if "backbone_hidden_size" in config:
+        values |= {"embedding_length_out": config["backbone_hidden_size"], "nextn_predict_layers": len(layers)}
     if config.get("use_double_wide_mlp"):
         inner = config["intermediate_size"]
         values["feed_forward_length"] = [inner if n < len(layers) - borrowing else 2 * inner for n in layers]
@@ -408,6 +417,11 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
                 weight = _paired(weight, kv_heads)
             if arch in ("gemma2", "gemma3") and name.endswith("norm.weight"):
                 weight = weight + 1
+            if name in _OF_ASSISTANT:
+                stored[f"nextn.{name}"] = weight
+                continue
+            if name.startswith("masked_embedding."):
+                continue
             if name.endswith((".router.scale", ".router.per_expert_scale")):
                 part = "gate_inp" if name.endswith(".scale") else "down_exps"
                 stored[f"blk.{name.split('.')[2]}.ffn_{part}.scale"] = weight
@@ -427,7 +441,7 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
         rope = {"rope_theta": config.get("rope_theta"), **rope}
         dim = config.get("head_dim") or config["hidden_size"] // heads
         stored["rope_freqs.weight"] = _divisors(rope, dim)
-    if arch == "gemma4":
+    if arch in ("gemma4", _ASSISTANT):
         pairs = config["global_head_dim"] // 2
         stored["rope_freqs.weight"] = torch.tensor([1.0] * (pairs // 4) + [1e30] * (pairs - pairs // 4))
     scaling = config.get("rope_scaling") or {}
@@ -535,7 +549,8 @@ def _apart(before: str, part: str, bias: str, weight: torch.Tensor) -> dict[str,
 
 
 def _arch(name: str) -> gguf.MODEL_ARCH:
-    return next(arch for arch, text in gguf.MODEL_ARCH_NAMES.items() if text == name)
+    known = "gemma4" if name == _ASSISTANT else name  # newer than the package, and of its names
+    return next(arch for arch, text in gguf.MODEL_ARCH_NAMES.items() if text == known)
 
 
 def _paired(weight: torch.Tensor, heads: int) -> torch.Tensor:

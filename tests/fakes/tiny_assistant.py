@@ -17,7 +17,9 @@ _TAKEN = (
 """What such a network has in common with the one that it guesses for."""
 
 
-def write_tiny_assistant(folder: Path, target: Path, *, seed: int = 0, is_ordered: bool = False, **changes: Any) -> Path:
+def write_tiny_assistant(
+    folder: Path, target: Path, *, seed: int = 0, is_ordered: bool = False, **changes: Any
+) -> Path:
     """One in `folder` for the model in `target`; `changes` replace fields of its part for text.
 
     `is_ordered`: it has the short cut that those of E2B and E4B have.
