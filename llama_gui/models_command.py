@@ -51,7 +51,8 @@ def _run(options: argparse.Namespace, paths: Paths) -> int:
 
 
 def _named(entry: ModelEntry) -> str:
-    return f"{entry.name} (for embeddings)" if entry.embeds else entry.name
+    kind = " (for embeddings)" if entry.embeds else " (guesses for another)" if entry.guesses else ""
+    return f"{entry.name}{kind}"
 
 
 def _tell_leftovers(leftovers: Sequence[Leftover]) -> None:

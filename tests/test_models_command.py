@@ -54,6 +54,12 @@ def test_the_list_says_which_models_do_not_write(capsys, profile: Path):
     assert "Mine (for embeddings)" in [line.split("  ")[0] for line in out.splitlines()]
 
 
+def test_the_list_says_which_models_only_guess(capsys, profile: Path):
+    make_gguf(profile / "models" / "mtp-Loose.gguf", architecture="gemma4-assistant")
+    _, out, _ = models(capsys, profile)
+    assert "mtp-Loose (guesses for another)" in [line.split("  ")[0] for line in out.splitlines()]
+
+
 def test_folders_that_the_window_has_added_are_listed_too(capsys, profile: Path, tmp_path: Path):
     make_model(tmp_path / "disk" / "Added")
     make_model(tmp_path / "Opened")

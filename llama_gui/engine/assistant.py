@@ -17,7 +17,7 @@ from torch import Tensor
 from llama_gui.engine.cache_layout import CacheLayout
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.kv_cache import Slot
-from llama_gui.engine.llama import Llama, Projections
+from llama_gui.engine.llama import Llama
 from llama_gui.engine.prompt_lookup import Price, PromptLookup, best_count
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import GenerationError, UnsupportedModelError
@@ -65,10 +65,9 @@ class Assistant:
     """A `network` whose keys and values are those of `target`."""
 
     def __init__(self, network: Llama, target: Llama) -> None:
-        if network.projections is None:
-            raise ValueError("a network that guesses for itself")
+        assert network.projections is not None
         self._network, self._target = network, target
-        self._projections: Projections = network.projections
+        self._projections = network.projections
 
     @property
     def weight_bytes(self) -> int:

@@ -80,9 +80,9 @@ def _of_assistant(fields: Fields, layers: int) -> Fields:
     allowed = {"hidden_size_per_layer_input": 0, "enable_moe_block": False, "use_double_wide_mlp": False}
     for name, known in allowed.items():
         if fields.values.get(name, known) != known:
-            raise fields.wrong(name, f"{known} in a network that guesses for another")
+            raise fields.wrong(name, f"{known}, as it guesses for another network")
     if fields.integer("num_kv_shared_layers", 0, least=0) not in (0, layers):
-        raise fields.wrong("num_kv_shared_layers", f"all {layers} in a network that guesses for another")
+        raise fields.wrong("num_kv_shared_layers", f"0 or {layers}, the number of its layers")
     besides = {"num_kv_shared_layers": layers, "vocab_size_per_layer_input": 1, "pad_token_id": 0}
     return Fields({**fields.values, **besides}, fields.file)
 

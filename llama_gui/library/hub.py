@@ -63,8 +63,10 @@ ARCHITECTURES = frozenset(
         "Gemma3ForCausalLM",
         "Gemma3ForConditionalGeneration",
         "Gemma4ForCausalLM",
+        "Gemma4AssistantForCausalLM",
         "Gemma4ForConditionalGeneration",
         "Gemma4UnifiedForCausalLM",
+        "Gemma4UnifiedAssistantForCausalLM",
         "Gemma4UnifiedForConditionalGeneration",
         "Qwen2VLForConditionalGeneration",
         "Qwen2_5_VLForConditionalGeneration",
@@ -106,6 +108,8 @@ MODEL_TYPES = frozenset(
         "gemma3_text",
         "gemma4",
         "gemma4_text",
+        "gemma4_assistant",
+        "gemma4_unified_assistant",
         "gemma4_unified",
         "gemma4_unified_text",
         "qwen2_vl",
@@ -298,7 +302,7 @@ class Hub:
         problem = _problem(found)
         chosen: tuple[RemoteFile, ...] = ()
         try:
-            chosen = choose_files(repo, files, sees=_sees(found))
+            chosen = choose_files(repo, files, sees=_sees(found), guesses=_is_guessed_for(found))
         except DownloadError as error:
             problem = problem or str(error)
         config = info.config or {}
@@ -330,7 +334,11 @@ class Hub:
         info = self._info(repo, revision)
         found = _found(info)
         problem = _problem(found)
-        files = () if problem else choose_files(repo, _remote_files(info), gguf, sees=_sees(found))
+        files = (
+            ()
+            if problem
+            else choose_files(repo, _remote_files(info), gguf, sees=_sees(found), guesses=_is_guessed_for(found))
+        )
         if problem:
             raise DownloadError(problem)
         return DownloadPlan(repo, revision, info.sha or "", files)
@@ -494,6 +502,11 @@ def _sees(model: FoundModel) -> bool:
     """Whether the engine reads images with its GGUF files. SmolVLM has Llama's name, and so had Mistral Small 3.1."""
     is_named = model.architecture == "llama" and any(name in model.repo.lower() for name in _SEEING_LLAMAS)
     return model.architecture in _SEEING_FILES or is_named
+
+
+def _is_guessed_for(model: FoundModel) -> bool:
+    """Whether the engine runs what guesses for its GGUF files."""
+    return model.architecture == "gemma4"
 
 
 def _writes(model: FoundModel) -> bool:

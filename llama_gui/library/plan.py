@@ -17,6 +17,9 @@ GGUF_PREFERENCE = (
 
 IMAGE_READER = "mmproj"
 """What the name of a GGUF file has in it that reads images for another one beside it."""
+_GUESSER = re.compile(r"(?:^|[^a-z])mtp-[^/]*\.gguf$", re.IGNORECASE)
+"""The same of one that guesses, see `engine.assistant_files`."""
+_GUESSER_PREFERENCE = ("q8_0", "q6_k", "bf16", "f16", "f32", "q4_0")
 _READER_PREFERENCE = ("bf16", "f16", "f32", "q8_0")
 
 _SMALL = frozenset(
@@ -93,7 +96,7 @@ class DownloadPlan:
 
     def model_in(self, folder: Path) -> Path:
         """What can be loaded where the files lie in `folder`: all of it, or the one GGUF file that is a model."""
-        models = [file.path for file in self.files if not is_image_reader(file.path)]
+        models = [file.path for file in self.files if not is_companion(file.path)]
         return folder / models[0] if len(models) == 1 and models[0].endswith(".gguf") else folder
 
     def as_json(self) -> dict[str, Any]:
@@ -130,20 +133,21 @@ def is_safe_path(path: str) -> bool:
 
 
 def choose_files(
-    repo: str, files: Sequence[RemoteFile], gguf: str | None = None, *, sees: bool = False
+    repo: str, files: Sequence[RemoteFile], gguf: str | None = None, *, sees: bool = False, guesses: bool = False
 ) -> tuple[RemoteFile, ...]:
     """Those of `files` that the engine needs, the small ones first. `gguf` names the one file to take instead,
-    see `named_gguf`; where the model `sees`, that which reads images for it goes along.
+    see `named_gguf`; where the model `sees`, that which reads images for it goes along, and where another `guesses`
+    for it, that one.
 
     Raises:
         DownloadError: the repository holds no weights that we can run.
     """
     if gguf is not None:
-        return (_named(repo, files, gguf), *_image_reader(files, sees))
+        return (_named(repo, files, gguf), *_companions(files, sees=sees, guesses=guesses))
     by_path = {file.path: file for file in files}
     weights = _safetensors(by_path)
     if not weights:
-        return (_preferred_gguf(repo, files), *_image_reader(files, sees))
+        return (_preferred_gguf(repo, files), *_companions(files, sees=sees, guesses=guesses))
     if "config.json" not in by_path:
         raise DownloadError(f"{repo} holds weights but no config.json, so nobody can tell how to run it.")
     small = sorted(_SMALL & by_path.keys(), key=lambda path: (path != "config.json", path))
@@ -152,31 +156,51 @@ def choose_files(
 
 
 def gguf_files(files: Iterable[RemoteFile]) -> tuple[RemoteFile, ...]:
-    """The GGUF files that are whole models: no parts of one, no picture encoders, no tables of importance."""
+    """The GGUF files that are whole models: no parts of one, no companions, no tables of importance."""
     return tuple(
         file
         for file in files
         if file.path.endswith(".gguf")
         and not _GGUF_PART.search(file.path)
-        and not is_image_reader(file.path)
+        and not is_companion(file.path)
         and "imatrix" not in file.path.lower()
     )
 
 
-def is_image_reader(path: str) -> bool:
-    """Whether the GGUF file at `path` is called like one that reads images for another."""
+def is_companion(path: str) -> bool:
+    """Whether the GGUF file at `path` is called like one that reads images for another, or guesses for it."""
+    return _is_image_reader(path) or _is_guesser(path)
+
+
+def _is_image_reader(path: str) -> bool:
     return path.endswith(".gguf") and IMAGE_READER in path.rpartition("/")[2].lower()
 
 
-def _image_reader(files: Iterable[RemoteFile], sees: bool) -> list[RemoteFile]:
-    """The one that reads images, if there is one and it is wanted; of several that in the preferred kind."""
-    found = sorted((file for file in files if sees and is_image_reader(file.path)), key=lambda file: file.path)
+def _is_guesser(path: str) -> bool:
+    return _GUESSER.search(path) is not None
 
-    def preference(file: RemoteFile) -> int:
-        kinds = re.split(r"[-._/]", file.path.lower())
-        return next((place for place, kind in enumerate(_READER_PREFERENCE) if kind in kinds), len(found) + 9)
 
-    return [min(found, key=preference)] if found else []
+def _companions(files: Sequence[RemoteFile], *, sees: bool, guesses: bool) -> list[RemoteFile]:
+    """Those that are there and wanted; of several of a sort that in the preferred kind."""
+    wanted = (
+        (_is_image_reader if sees else None, _READER_PREFERENCE),
+        (_is_guesser if guesses else None, _GUESSER_PREFERENCE),
+    )
+    found: list[RemoteFile] = []
+    for is_meant, kinds in wanted:
+        found += _preferred([file for file in files if is_meant is not None and is_meant(file.path)], kinds)
+    return found
+
+
+def _preferred(files: Iterable[RemoteFile], order: Sequence[str]) -> list[RemoteFile]:
+    """The one of the first kind in `order`, if there are any."""
+
+    def preference(file: RemoteFile) -> tuple[int, str]:
+        name = file.path.lower()
+        kinds = {*re.split(r"[-./]", name), *re.split(r"[-._/]", name)}  # mmproj_F16, and Q8_0
+        return next((place for place, kind in enumerate(order) if kind in kinds), len(order)), file.path
+
+    return sorted(files, key=preference)[:1]
 
 
 def named_gguf(files: Iterable[RemoteFile], name: str) -> RemoteFile | None:

@@ -28,11 +28,13 @@ _MOST_JSON_BYTES = 32 * 2**20
 _MOST_HEADER_BYTES = 16 * 2**20
 _NAMELESS = ("model", "ggml-model")
 _PARTS_OF_MODELS = ("clip",)
+_ASSISTANTS, _ASSISTANT_IN_GGUF = ("gemma4_assistant", "gemma4_unified_assistant"), "gemma4-assistant"
+"""Networks that only guess for others, by their `model_type` and by the name that GGUF has for them."""
 CheckGguf = Callable[[Path], None]
 """Raises `BrokenModelError` for a file that is not all there."""
 GGUF_ARCHITECTURES = (
     "llama", "mistral3", "qwen2", "qwen3", "qwen2vl", "qwen3vl", "qwen3vlmoe", "smollm3", "granite", "qwen3moe",
-    "granitemoe", "phi3", "gemma2", "gemma3", "gemma4",
+    "granitemoe", "phi3", "gemma2", "gemma3", "gemma4", "gemma4-assistant",
     "gpt-oss", "olmo2", "olmoe", "seed_oss", "exaone4", "ernie4_5", "glm4", "chatglm", "hunyuan-dense",
     "minicpm", "qwen2moe", "ernie4_5-moe", "arcee", "qwen35", "qwen35moe",
     "qwen3next", "lfm2", "lfm2moe", "granitehybrid",
@@ -103,8 +105,8 @@ def _described(path: Path, check: CheckGguf) -> ModelEntry:
         embeds = _pooling(folder)
         runs = embeds is None or _embeds_here(config, embeds)
         sees = folder_reads_images(config)
-        size, is_for_vectors = _size(folder), embeds is not None
-        return ModelEntry(_name(folder), str(folder), size, embeds=is_for_vectors, runs=runs, reads_images=sees)
+        entry = ModelEntry(_name(folder), str(folder), _size(folder), runs=runs, reads_images=sees)
+        return replace(entry, embeds=embeds is not None, guesses=config.get("model_type") in _ASSISTANTS)
     except OSError as error:
         raise BrokenModelError(f"The folder {asked} cannot be read: {error.strerror or error}.") from error
 
@@ -118,7 +120,8 @@ def _describe_gguf(file: Path, check: CheckGguf) -> ModelEntry:
     pooling = gguf_pooling(file)
     runs = not pooling or (pooling == _LAST_IN_GGUF and _runs(file))
     size, sees = file.stat().st_size, gguf_reads_images(file)
-    return ModelEntry(_name(file), str(file), size, embeds=bool(pooling), runs=runs, reads_images=sees)
+    entry = ModelEntry(_name(file), str(file), size, embeds=bool(pooling), runs=runs, reads_images=sees)
+    return replace(entry, guesses=gguf_architecture(file) == _ASSISTANT_IN_GGUF)
 
 
 def _pooling(folder: Path) -> Path | None:

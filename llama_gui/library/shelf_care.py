@@ -14,7 +14,7 @@ from llama_gui.errors import LoadCancelledError, ModelError, ShelfError
 from llama_gui.library.hub_cache import BLOBS, HUB_PREFIX, SNAPSHOTS, shown_files, snapshot_of
 from llama_gui.library.neighbours import Neighbour, keeper_of
 from llama_gui.library.part_file import new_hash
-from llama_gui.library.plan import is_image_reader
+from llama_gui.library.plan import is_companion
 from llama_gui.library.shelf import check_safetensors, describe
 from llama_gui.vocabulary import ModelEntry
 
@@ -164,7 +164,7 @@ def _remove_cached(repository: Path, file: Path) -> int:
     """Remove a repository; of one with several GGUF files only that at the path `file`, in all revisions."""
     snapshots = list((repository / SNAPSHOTS).iterdir())
     found = [path.relative_to(one) for one in snapshots for path in one.glob("**/*.gguf")]
-    others = [path for path in found if path != file and not is_image_reader(path.as_posix())]
+    others = [path for path in found if path != file and not is_companion(path.as_posix())]
     if file.suffix.lower() != ".gguf" or not others:
         return _remove_tree(repository)
     freed = 0

@@ -126,7 +126,7 @@ class WindowModels(QObject):
         """The models that can be chosen."""
         entries = self._list_entries(self._settings().recent_models)
         self._listed = {entry.key: entry for entry in entries}
-        return [entry for entry in entries if not entry.embeds]
+        return [entry for entry in entries if entry.chats]
 
     def name_of(self, key: str) -> str:
         """What the user calls a model."""

@@ -23,7 +23,7 @@ class ModelEntry:
 
     On somebody else's server: `path` is ``endpoint#model``, `endpoint` the server's name, and the size 0. `embeds`: it
     turns texts into vectors, so nobody can chat with it. `runs`: False where small files tell that it does not here.
-    `reads_images`: as far as small files tell.
+    `reads_images`: as far as small files tell. `guesses`: it only guesses for another model, and goes with that.
     """
 
     name: str
@@ -34,6 +34,12 @@ class ModelEntry:
     embeds: bool = False
     runs: bool = True
     reads_images: bool = False
+    guesses: bool = False
+
+    @property
+    def chats(self) -> bool:
+        """Whether one can chat with it."""
+        return not self.embeds and not self.guesses
 
     @property
     def key(self) -> str:

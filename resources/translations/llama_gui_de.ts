@@ -2074,6 +2074,14 @@
         <translation>für Embeddings</translation>
     </message>
     <message>
+        <source>guesses for another model</source>
+        <translation>rät für ein anderes Modell</translation>
+    </message>
+    <message>
+        <source>It guesses what the model writes that it is named like, which makes that one faster. It is used by itself, and does not chat.</source>
+        <translation>Es rät, was das Modell schreibt, nach dem es heißt, und macht es damit schneller. Es wird von selbst benutzt und chattet nicht.</translation>
+    </message>
+    <message>
         <source>It turns texts into vectors, by which other programs search. It does not chat.</source>
         <translation>Es macht aus Texten Vektoren, mit denen andere Programme suchen. Es chattet nicht.</translation>
     </message>
@@ -5365,12 +5373,28 @@
         <translation>{0}, so breit wie die Schlüssel</translation>
     </message>
     <message>
-        <source>{0}: gemma4.rope.scaling.type is not supported. Choose another model.</source>
-        <translation>{0}: gemma4.rope.scaling.type wird nicht unterstützt. Nimm ein anderes Modell.</translation>
+        <source>{0} guesses for another model of Gemma 4 than this one: its rows or its keys have another size. Choose the assistant that is named like the model.</source>
+        <translation>{0} rät für ein anderes Modell von Gemma 4 als dieses: Seine Zeilen oder seine Schlüssel sind anders groß. Nimm den Assistenten, der wie das Modell heißt.</translation>
     </message>
     <message>
-        <source>{0}: gemma4.{1} is not the same for all layers of a kind, which is not supported. Choose another model.</source>
-        <translation>{0}: gemma4.{1} ist nicht für alle Schichten einer Art gleich. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
+        <source>{0} only guesses for another model of Gemma 4, the one that it is named like. Choose that one.</source>
+        <translation>{0} rät nur für ein anderes Modell von Gemma 4, nämlich das, nach dem es heißt. Nimm dieses.</translation>
+    </message>
+    <message>
+        <source>{0}, as it guesses for another network</source>
+        <translation>{0}, weil es für ein anderes Netz rät</translation>
+    </message>
+    <message>
+        <source>0 or {0}, the number of its layers</source>
+        <translation>0 oder {0}, die Zahl seiner Schichten</translation>
+    </message>
+    <message>
+        <source>{0}: {1}rope.scaling.type is not supported. Choose another model.</source>
+        <translation>{0}: {1}rope.scaling.type wird nicht unterstützt. Nimm ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} is not the same for all layers of a kind, which is not supported. Choose another model.</source>
+        <translation>{0}: {1} ist nicht für alle Schichten einer Art gleich. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
     </message>
     <message>
         <source>{0}: rope_freqs.weight does not say which of the {1} pairs of a head are turned. Download the file again.</source>

@@ -46,8 +46,8 @@ def assistant_config(config: dict[str, Any], hidden: int, inner: int, heads: int
     """That of one for a model of `config`."""
     taken = {name: config[name] for name in _TAKEN if name in config}
     text = {
-        **taken, "hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": 4, "num_attention_heads": heads,
-        "layer_types": [*3 * ["sliding_attention"], "full_attention"],
+        **taken, "hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": 4,
+        "num_attention_heads": heads, "layer_types": [*3 * ["sliding_attention"], "full_attention"],
     }  # fmt: skip
     outer = {"architectures": ["Gemma4AssistantForCausalLM"], "backbone_hidden_size": config["hidden_size"]}
     return {**outer, "text_config": text, "tie_word_embeddings": True, "dtype": "bfloat16"}
@@ -89,7 +89,7 @@ def main() -> None:
     with (
         Engine.load(model, dtype=options.dtype, draft=assistant) as guesser,
         Engine.load(model, dtype=options.dtype) as plain,
-        mock.patch.object(PromptLookup, "propose", lambda *_: []),
+        mock.patch.object(PromptLookup, "propose", return_value=[]),
     ):
         known, _ = answer(plain, options.new_tokens)
         for right in map(float, options.right.split(",")):
@@ -106,10 +106,8 @@ def main() -> None:
             )
         proposer: Any = guesser._loop._speculator.proposer
         assert isinstance(proposer, AssistantGuesses)
-        share = proposer._seconds * without
-        print(
-            f"a guess takes {proposer._seconds * 1e3:.2f} ms, {share:.1%} of a step; {proposer.weight_bytes / 1e9:.2f} GB"
-        )
+        milliseconds, size = 1e3 * proposer._seconds, proposer.weight_bytes / 1e9
+        print(f"a guess takes {milliseconds:.2f} ms, {proposer._seconds * without:.1%} of a step; {size:.2f} GB")
 
 
 if __name__ == "__main__":

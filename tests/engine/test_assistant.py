@@ -223,7 +223,7 @@ def test_one_of_another_model_is_refused(tmp_path: Path, load: Any):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"num_kv_shared_layers": 2}, "num_kv_shared_layers is 2, but it must be all 3"),
+        ({"num_kv_shared_layers": 2}, "num_kv_shared_layers is 2, but it must be 0 or 3, the number of its layers"),
         ({"hidden_size_per_layer_input": 8}, "hidden_size_per_layer_input is 8, but it must be 0"),
         ({"enable_moe_block": True}, "enable_moe_block is True"),
     ],

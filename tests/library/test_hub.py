@@ -463,6 +463,18 @@ def test_what_reads_images_comes_with_a_model_that_sees(
     assert hub.details(repo).size == 1 + len(more)
 
 
+@pytest.mark.parametrize(("architecture", "comes"), [("gemma4", True), ("qwen35", False)])
+def test_what_guesses_comes_with_a_model_that_it_can_guess_for(
+    fake_hub: FakeHub, access: HubAccess, architecture: str, comes: bool
+):
+    files = {"m-Q4_K_M.gguf": b"4", "mtp-m-BF16.gguf": b"long", "MTP/mtp-m-Q8_0.gguf": b"p", "smtp-1-Q8_0.gguf": b"8"}
+    fake_hub.add(REPO, files, info={"gguf": {"architecture": architecture, "total": 5}})
+    plan = Hub(access).plan(REPO)
+    assert [file.path for file in plan.files] == ["m-Q4_K_M.gguf", *(["MTP/mtp-m-Q8_0.gguf"] if comes else [])]
+    assert plan.model_in(Path("/x")) == Path("/x") / "m-Q4_K_M.gguf"
+    assert [file.path for file in Hub(access).details(REPO).gguf] == ["m-Q4_K_M.gguf", "smtp-1-Q8_0.gguf"]
+
+
 def test_dangerous_names_are_not_seen(fake_hub: FakeHub, access: HubAccess):
     bad = {
         "../../evil.gguf": b"x",

@@ -293,6 +293,20 @@ def test_what_reads_pictures_is_no_model_of_its_own(tmp_path: Path):
         shelf.describe(file)
 
 
+def test_what_guesses_is_listed_as_such(tmp_path: Path):
+    make_gguf(tmp_path / "gemma-Q8_0.gguf", architecture="gemma4")
+    make_gguf(tmp_path / "mtp-gemma-Q8_0.gguf", architecture="gemma4-assistant")
+    folder = make_model(tmp_path / "it-assistant")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "gemma4_assistant"}), encoding="utf-8")
+    found = {entry.name: (entry.guesses, entry.chats) for entry in shelf.scan([tmp_path], tmp_path / "none")}
+    assert found == {
+        "gemma-Q8_0": (False, True),
+        "it-assistant": (True, False),
+        "mtp-gemma-Q8_0": (True, False),
+    }
+
+
 def test_a_gguf_that_does_not_stand_the_check_is_left_out(tmp_path: Path):
     def check(file: Path) -> None:
         if file.stem == "cut":

@@ -86,6 +86,23 @@ def test_what_reads_images_goes_with_the_last_model(tmp_path: Path):
     assert not snapshot.exists()
 
 
+def test_what_guesses_goes_alone_or_with_its_model(tmp_path: Path):
+    snapshot = tmp_path / "hub" / "models--org--name-GGUF" / "snapshots" / ("a" * 40)
+    snapshot.mkdir(parents=True)
+    model = make_gguf(snapshot / "name-Q4_0.gguf", 150)
+
+    def guesser() -> int:
+        return make_gguf(snapshot / "mtp-name.gguf", 150, architecture="gemma4-assistant").stat().st_size
+
+    size = guesser()
+    entries = {entry.guesses: entry for entry in shelf.scan([tmp_path / "hub"], tmp_path / "none")}
+    assert shelf_care.delete(entries[True], [tmp_path / "hub"]).freed == size
+    assert model.exists()
+    guesser()
+    assert shelf_care.delete(entries[False], [tmp_path / "hub"]).freed == 150 + size
+    assert not snapshot.exists()
+
+
 @needs_links
 def test_of_a_file_with_two_names_one_goes_and_the_other_stays(tmp_path: Path):
     """Equal files are one blob; and some repositories have a folder for each kind."""

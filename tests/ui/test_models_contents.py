@@ -104,6 +104,17 @@ def test_a_folder_in_fp8_says_so_and_is_advised_as_the_engine_takes_it(qapp):
     assert adviser.close()
 
 
+def test_what_only_guesses_is_not_judged_by_how_it_writes(qapp):
+    machine = Machine(32 * 10**9, 24 * 10**9, has_kernels=True, bandwidth=2e10)
+    adviser = FitAdviser(machine=lambda _bandwidth: machine, bandwidth=lambda: 1e10)
+    item = ShelfItem(ModelEntry("x", "/models/x", 10**9, guesses=True), shape=SHAPE, context=4096)
+    row, content = shelf_row(item, adviser, ""), shelf_content(item, adviser)
+    assert "guesses for another model" in row.facts
+    assert (row.note, content.fits, content.best) == ("", (), "")
+    assert "does not chat" in content.lead
+    assert adviser.close()
+
+
 def test_a_folder_whose_weights_are_not_read_is_judged_so(qapp):
     machine = Machine(32 * 10**9, 24 * 10**9, has_kernels=True, bandwidth=2e10)
     adviser = FitAdviser(machine=lambda _bandwidth: machine, bandwidth=lambda: 1e10)

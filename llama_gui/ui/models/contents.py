@@ -207,13 +207,14 @@ def shelf_row(item: ShelfItem, adviser: FitAdviser, current: str) -> ModelRow:
     facts = [size_words(entry.size)]
     facts += [_FP8] if item.shape and item.shape.is_fp8 else []
     facts += [translate("Models", "for embeddings")] if entry.embeds else []
+    facts += [translate("Models", "guesses for another model")] if entry.guesses else []
     facts += [translate("Models", "reads images")] if entry.reads_images else []
     facts += [translate("Models", "comes with llama-gui")] if entry.is_starter else []
     facts += [item.keeper] if item.keeper else []
     facts += [translate("Models", "last used {}").format(used)] if used else []
     fit = (
         adviser.best(item.shape, item.context, gguf_dtype(gguf_kind(entry.path)), entry.key)
-        if item.shape and not item.unread and not entry.is_starter and not entry.embeds
+        if item.shape and not item.unread and not entry.is_starter and entry.chats
         else None
     )
     state = translate("Models", "open") if entry.key == current else ""
@@ -235,10 +236,16 @@ def shelf_content(item: ShelfItem, adviser: FitAdviser) -> PaneContent:
     facts.append((translate("Models", "Place"), plain(entry.path, 1000)))
     facts += [(translate("Models", "Kept by"), item.keeper)] if item.keeper else []
     stored = gguf_dtype(gguf_kind(entry.path))
-    judged = None if entry.embeds else shape  # by how fast it writes
+    judged = shape if entry.chats else None  # by how fast it writes
     lead = translate("Models", "The small model that comes with llama-gui, to try it with.") if entry.is_starter else ""
     if entry.embeds:
         lead = translate("Models", "It turns texts into vectors, by which other programs search. It does not chat.")
+    if entry.guesses:
+        lead = translate(
+            "Models",
+            "It guesses what the model writes that it is named like, which makes that one faster. "
+            "It is used by itself, and does not chat.",
+        )
     return PaneContent(
         title=plain(entry.name),
         lead=lead,

@@ -135,7 +135,7 @@ class ShelfPage(ModelPage):
         text = self.tr("Load for other programs") if entry.embeds else text
         checking = self._checking == entry.path
         made = [
-            PaneAction("open", text, main=True, enabled=not is_open),
+            *([] if entry.guesses else [PaneAction("open", text, main=True, enabled=not is_open)]),
             PaneAction("stop", self.tr("Stop checking"))
             if checking
             else PaneAction("verify", self.tr("Check its files")),
