@@ -11,7 +11,7 @@ from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
 from llama_gui.errors import ModelError
 
 _ENDING, _SNAPSHOTS = "-assistant", "snapshots"
-_GGUF = re.compile(r"(?<![a-z])mtp-.*\.gguf", re.IGNORECASE)
+_GGUF = re.compile(r"(.*[^a-z])?mtp-.*\.gguf", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +38,8 @@ def assistant_beside(model: str | Path | ModelFiles, config: NetworkConfig) -> M
 def _places(model: Path) -> Iterator[Path]:
     if not (model / "config.json").exists():
         folder = model if model.is_dir() else model.parent
-        yield from sorted(file for file in folder.glob("*") if _GGUF.search(file.name))
+        for places in ("*", "*/*"):  # some repositories have a folder for each kind
+            yield from sorted(file for file in folder.glob(places) if _GGUF.fullmatch(file.name))
     elif model.parent.name == _SNAPSHOTS:
         repository = model.parent.parent
         yield from sorted(repository.with_name(repository.name + _ENDING).glob(f"{_SNAPSHOTS}/*/"))
