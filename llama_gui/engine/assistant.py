@@ -1,9 +1,9 @@
 """Guesses of a network that was trained for it: it reads what another makes of its last token, and its keys and values.
 
-Those of Gemma 4 (``Gemma4AssistantForCausalLM`` of transformers). Such a network has a
-few narrow layers and reads no prompt: what the other one keeps of a conversation is what it attends to. A guess is
-made of the embedding of the token before it and of a row: what the other network has made of its last token, behind
-the last norm, and then what this one has made of its last guess.
+Those of Gemma 4 (``Gemma4AssistantForCausalLM`` of transformers). Such a network has a few narrow layers and reads no
+prompt: what the other one keeps of a conversation is what it attends to. A guess is made of the embedding of the token
+before it and of a row: what the other network has made of its last token, behind the last norm, and then what this one
+has made of its last guess.
 """
 
 import logging
@@ -84,12 +84,13 @@ class Assistant:
         return self._network.logits(x)[0].cpu(), self._projections.behind(x)
 
 
-class _Rate:
-    """How often guesses for one answer are right, and how long it has been without any."""
+class _Answer:
+    """How often guesses for one answer are right, how long it has been without any, and whether the last were found."""
 
     def __init__(self) -> None:
         self._right, self._wrong = _PRIOR
         self.idle = 0
+        self.looked_up = False
 
     @property
     def right(self) -> float:
@@ -113,8 +114,7 @@ class AssistantGuesses:
         self._assistant = assistant
         self._lookup = PromptLookup()
         self._clock = clock
-        self._rates: dict[int, _Rate] = {}
-        self._looked_up: dict[int, bool] = {}
+        self._answers: dict[int, _Answer] = {}
         self._seconds = 0.0  # that a guess takes; 0: none was made yet
         self._failed = False
 
@@ -127,9 +127,10 @@ class AssistantGuesses:
     def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
         """See `Proposer.propose`."""
         looked_up = self._lookup.propose(sequence, most, price)
-        count = self._count(self._rates.setdefault(sequence.number, _Rate()), min(most, _MOST), price)
-        self._looked_up[sequence.number] = len(looked_up) > count
-        if len(looked_up) > count or not count or self._failed:
+        answer = self._answers.setdefault(sequence.number, _Answer())
+        count = 0 if self._failed else self._count(answer, min(most, _MOST), price)
+        answer.looked_up = len(looked_up) > count
+        if answer.looked_up or not count:
             return looked_up
         try:
             return self._guess(sequence, count)
@@ -140,13 +141,13 @@ class AssistantGuesses:
             self._failed = True
             return []
 
-    def _count(self, rate: _Rate, most: int, price: Price) -> int:
+    def _count(self, answer: _Answer, most: int, price: Price) -> int:
         """How many guesses are worth their time, that of making them included."""
         own = self._seconds / price.step if self._seconds and price.step else _FIRST_SHARE
-        count = best_count(rate.right, most, replace(price, row=price.row + own))
-        rate.idle = 0 if count else rate.idle + 1
-        if rate.idle >= _TRY_EVERY:  # it may be better at what is written now
-            rate.idle, count = 0, 1
+        count = best_count(answer.right, most, replace(price, row=price.row + own))
+        answer.idle = 0 if count else answer.idle + 1
+        if answer.idle >= _TRY_EVERY:  # it may be better at what is written now
+            answer.idle, count = 0, 1
         return count
 
     def _guess(self, sequence: Sequence, count: int) -> list[int]:
@@ -167,13 +168,14 @@ class AssistantGuesses:
 
     def record(self, sequence: Sequence, guessed: int, right: int) -> None:
         """See `Proposer.record`."""
-        if self._looked_up.get(sequence.number, False):
-            self._lookup.record(sequence, guessed, right)
-        elif sequence.number in self._rates:
-            self._rates[sequence.number].record(guessed, right)
+        answer = self._answers.get(sequence.number)
+        if answer is not None:
+            if answer.looked_up:
+                self._lookup.record(sequence, guessed, right)
+            else:
+                answer.record(guessed, right)
 
     def forget(self, sequence: Sequence) -> None:
         """See `Proposer.forget`."""
         self._lookup.forget(sequence)
-        self._rates.pop(sequence.number, None)
-        self._looked_up.pop(sequence.number, None)
+        self._answers.pop(sequence.number, None)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from llama_gui.engine.assistant import lent_by
 from llama_gui.engine.config import NetworkConfig
-from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
+from llama_gui.engine.model_files import GUESSER, ModelFiles, model_folder, open_model
 from llama_gui.errors import ModelError
 
 _ENDING, _SNAPSHOTS = "-assistant", "snapshots"
-_GGUF = re.compile(r"(.*[^a-z])?mtp-.*\.gguf", re.IGNORECASE)
+_GGUF = re.compile(rf"{GUESSER}.*\.gguf$", re.ASCII | re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def _places(model: Path) -> Iterator[Path]:
     if not (model / "config.json").exists():
         folder = model if model.is_dir() else model.parent
         for places in ("*", "*/*"):  # some repositories have a folder for each kind
-            yield from sorted(file for file in folder.glob(places) if _GGUF.fullmatch(file.name))
+            yield from sorted(file for file in folder.glob(places) if _GGUF.search(file.name))
     elif model.parent.name == _SNAPSHOTS:
         repository = model.parent.parent
         yield from sorted(repository.with_name(repository.name + _ENDING).glob(f"{_SNAPSHOTS}/*/"))

@@ -25,7 +25,9 @@ from llama_gui.errors import InvalidRequestError, ModelNotFoundError
 
 _GGUF = ".gguf"
 _ALLOWED_PATH = "where a model folder or a GGUF file lies"
-_NO_MODEL = re.compile(r"-(?!00001)[0-9]{5}-of-[0-9]{5}\.gguf$|mmproj|(?<![a-z])mtp-", re.ASCII | re.IGNORECASE)
+GUESSER = r"(?<![a-z])mtp-"
+"""What the name of a GGUF file has in it that guesses for another."""
+_NO_MODEL = re.compile(rf"-(?!00001)[0-9]{{5}}-of-[0-9]{{5}}\.gguf$|mmproj|{GUESSER}", re.ASCII | re.IGNORECASE)
 """File names of a GGUF that is no model by itself: a later part of one, a picture encoder (mmproj), or what guesses."""
 
 

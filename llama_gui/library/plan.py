@@ -17,8 +17,8 @@ GGUF_PREFERENCE = (
 
 IMAGE_READER = "mmproj"
 """What the name of a GGUF file has in it that reads images for another one beside it."""
-_GUESSER = re.compile(r"(?:^|[^a-z])mtp-[^/]*\.gguf$", re.IGNORECASE)
-"""The same of one that guesses, see `engine.assistant_files`."""
+_GUESSER = re.compile(r"(?<![a-z])mtp-[^/]*\.gguf$", re.ASCII | re.IGNORECASE)
+"""The same of one that guesses, as the engine finds it; a test keeps the two together."""
 _GUESSER_PREFERENCE = ("q8_0", "q6_k", "bf16", "f16", "f32", "q4_0")
 _READER_PREFERENCE = ("bf16", "f16", "f32", "q8_0")
 

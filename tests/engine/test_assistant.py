@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
 from llama_gui.engine.assistant import AssistantGuesses
-from llama_gui.engine.assistant_files import assistant_beside
+from llama_gui.engine.assistant_files import _GGUF, assistant_beside
 from llama_gui.engine.config import load_config
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import load_model
@@ -20,6 +20,7 @@ from llama_gui.engine.prompt_lookup import Price, PromptLookup
 from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.speculation import load_draft
 from llama_gui.errors import BrokenModelError, GenerationError, UnsupportedModelError
+from llama_gui.library.plan import is_companion
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_assistant import write_tiny_assistant
 from tests.fakes.tiny_gemma4 import write_tiny_seeing_gemma4
@@ -186,10 +187,10 @@ def test_guesses_that_are_never_right_stop(tmp_path: Path, load: Any, guesses: l
 
 
 def _count_at(row: float) -> Any:
-    of_rate = AssistantGuesses._count
+    of_answer = AssistantGuesses._count
 
-    def count(self: AssistantGuesses, rate: Any, most: int, price: Price) -> int:
-        return of_rate(self, rate, most, Price(price.answers, row))
+    def count(self: AssistantGuesses, answer: Any, most: int, price: Price) -> int:
+        return of_answer(self, answer, most, Price(price.answers, row))
 
     return count
 
@@ -274,6 +275,13 @@ def test_gguf_files_beside_one_another(tmp_path: Path, load: Any):
         assert engine.generate(asked(PROMPTS[0])).token_ids == want
     assert isinstance(_guesser(load(folder=file, draft=beside)), AssistantGuesses)
     assert isinstance(_guesser(load(folder=file, draft="ngram")), PromptLookup)
+
+
+@pytest.mark.parametrize(
+    "name", ["mtp-x.gguf", "x-MTP-Q8_0.gguf", "smtp-x.gguf", "x-mtp.gguf", "mtp-x.bin", "x_mtp-1.gguf"]
+)
+def test_downloads_and_the_engine_know_the_same_names(name: str):
+    assert is_companion(name) == bool(_GGUF.search(name))
 
 
 def test_folders_beside_one_another(tmp_path: Path, load: Any):
