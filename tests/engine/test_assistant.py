@@ -62,9 +62,10 @@ def guesses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return made
 
 
-@pytest.mark.parametrize("length", [36, 70])
-@pytest.mark.parametrize("kind", ["gemma4", "gemma4-31b"])
-@pytest.mark.parametrize("is_native", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "length", "is_native"),
+    [("gemma4", 70, True), ("gemma4-31b", 36, True), ("gemma4", 36, False), ("gemma4-31b", 70, False)],
+)
 def test_as_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Any, length: int, is_native: bool):
     """Behind one that it is given, three guesses in a row, each from what it made of the one before.
 

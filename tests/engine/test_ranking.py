@@ -121,8 +121,8 @@ def test_a_whole_engine_draws_the_same(load):
     ]
     ranked_rows = []
 
-    def runner(network, cache, graphs, *, ranker, embeds, tower):
-        return Runner(network, cache, graphs, ranker=Ranker(network.config.vocab_size), embeds=embeds, tower=tower)
+    def runner(network, cache, graphs, **told):
+        return Runner(network, cache, graphs, **told | {"ranker": Ranker(network.config.vocab_size)})
 
     def answers(engine, batch):
         outputs = [out for job in [engine.submit(one) for one in batch] for out in job]
