@@ -79,11 +79,14 @@ def talk() -> Iterator[Talk]:
 
 def left() -> list[psutil.Process]:
     """Servers of tools that this process has started, and what they have."""
-    return [
-        process
-        for process in psutil.Process().children(recursive=True)
-        if process.status() != psutil.STATUS_ZOMBIE and "_server.py" in " ".join(process.cmdline())
-    ]
+    return [process for process in psutil.Process().children(recursive=True) if _serves(process)]
+
+
+def _serves(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and "_server.py" in " ".join(process.cmdline())
+    except psutil.NoSuchProcess:  # it has ended since it was listed
+        return False
 
 
 def gone(*pids: int) -> bool:
