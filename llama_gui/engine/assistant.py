@@ -6,7 +6,6 @@ before it and of a row: what the other network has made of its last token, behin
 has made of its last guess.
 """
 
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,13 +15,12 @@ from torch import Tensor
 
 from llama_gui.engine.cache_layout import CacheLayout
 from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.guess_guard import GuessGuard
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.prompt_lookup import Price, PromptLookup, best_count
 from llama_gui.engine.sequence import Sequence
-from llama_gui.errors import GenerationError, UnsupportedModelError
-
-_log = logging.getLogger(__name__)
+from llama_gui.errors import UnsupportedModelError
 
 _MOST = 8
 _FIRST_SHARE = 0.05
@@ -116,7 +114,7 @@ class AssistantGuesses:
         self._clock = clock
         self._answers: dict[int, _Answer] = {}
         self._seconds = 0.0  # that a guess takes; 0: none was made yet
-        self._failed = False
+        self._guard = GuessGuard("assistant")
 
     @property
     def weight_bytes(self) -> int:
@@ -128,18 +126,11 @@ class AssistantGuesses:
         """See `Proposer.propose`."""
         looked_up = self._lookup.propose(sequence, most, price)
         answer = self._answers.setdefault(sequence.number, _Answer())
-        count = 0 if self._failed else self._count(answer, min(most, _MOST), price)
+        count = 0 if self._guard.has_failed else self._count(answer, min(most, _MOST), price)
         answer.looked_up = len(looked_up) > count
         if answer.looked_up or not count:
             return looked_up
-        try:
-            return self._guess(sequence, count)
-        except GenerationError:
-            return []
-        except Exception:  # an answer needs no guesses; what is wrong with it shows when it is drawn
-            _log.exception("The assistant failed, and is asked no more")
-            self._failed = True
-            return []
+        return self._guard.run(lambda: self._guess(sequence, count))
 
     def _count(self, answer: _Answer, most: int, price: Price) -> int:
         """How many guesses are worth their time, that of making them included."""

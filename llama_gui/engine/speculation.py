@@ -16,6 +16,7 @@ import torch
 from llama_gui.engine.assistant import Assistant, AssistantGuesses, lent_by
 from llama_gui.engine.assistant_files import assistant_beside
 from llama_gui.engine.device import kv_byte_budget
+from llama_gui.engine.guess_guard import GuessGuard
 from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import LoadedModel, Told, load_beside, load_model
@@ -154,7 +155,7 @@ class DraftNetwork:
         self._cache = cache
         self._slots: dict[int, Slot] = {}
         self._paces: dict[int, Pace] = {}
-        self._failed = False
+        self._guard = GuessGuard("draft network")
 
     @property
     def weight_bytes(self) -> int:
@@ -172,26 +173,22 @@ class DraftNetwork:
         if price.answers > _MOST_ANSWERS:
             return []
         count = min(self._paces.setdefault(sequence.number, Pace(self.most_guesses)).next_length(), most)
-        if self._failed or not count:
+        if self._guard.has_failed or not count:
             return []
+        return self._guard.run(lambda: self._guess(sequence, count))
+
+    def _guess(self, sequence: Sequence, count: int) -> list[int]:
         tokens = sequence.tokens
-        try:
-            slot = self._slot_of(sequence, tokens)
-            pending = tokens[len(slot.tokens) :]
-            if len(pending) > _CATCH_UP:
-                self._run(slot, pending[:_CATCH_UP], wants_logits=False)
-                return []
-            guesses: list[int] = []
-            while len(guesses) < count:
-                guesses.append(sequence.guess(self._run(slot, pending)[0], guesses))
-                pending = guesses[-1:]
-            return guesses
-        except GenerationError:
+        slot = self._slot_of(sequence, tokens)
+        pending = tokens[len(slot.tokens) :]
+        if len(pending) > _CATCH_UP:
+            self._run(slot, pending[:_CATCH_UP], wants_logits=False)
             return []
-        except Exception:  # an answer needs no guesses; what is wrong with it shows when it is drawn
-            _log.exception("The draft network failed, and is asked no more")
-            self._failed = True
-            return []
+        guesses: list[int] = []
+        while len(guesses) < count:
+            guesses.append(sequence.guess(self._run(slot, pending)[0], guesses))
+            pending = guesses[-1:]
+        return guesses
 
     def _slot_of(self, sequence: Sequence, tokens: list[int]) -> Slot:
         """Its slot, without what was guessed wrongly the last time."""
