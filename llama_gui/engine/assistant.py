@@ -9,6 +9,7 @@ has made of its last guess.
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -79,7 +80,49 @@ class Assistant:
         """
         token = self._target.look_up(torch.tensor([token_id], device=self._target.device))
         x = self._network.beside(self._projections.before(torch.cat((token, row.to(token.dtype)), 1)), slot)
+        assert self._projections.behind is not None
         return self._network.logits(x)[0].cpu(), self._projections.behind(x)
+
+    read = None
+
+    def guesses(self, sequence: Sequence, count: int) -> list[int]:
+        """See `Guesser.guesses`."""
+        slot, made = sequence.slot, sequence.made
+        row = None if slot is None or made is None else made.row_of(len(slot.tokens) - 1)
+        if slot is None or row is None:
+            return []
+        found: list[int] = []
+        token_id = sequence.tokens[-1]
+        while len(found) < count:
+            logits, row = self.guess(token_id, row, slot)
+            token_id = sequence.guess(logits, found)
+            found.append(token_id)
+        return found
+
+    def forget(self, sequence: Sequence) -> None:
+        """See `Guesser.forget`: it knows nothing."""
+
+
+class Guesser(Protocol):
+    """Makes guesses of what a network has made of its tokens, `Sequence.made`."""
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of all its weights in memory."""
+        ...
+
+    @property
+    def read(self) -> Callable[[Sequence], None] | None:
+        """Is to be called behind each piece of a prompt; None: it need not read any."""
+        ...
+
+    def guesses(self, sequence: Sequence, count: int) -> list[int]:
+        """So many tokens behind the last one of `sequence`, or none, where that cannot be."""
+        ...
+
+    def forget(self, sequence: Sequence) -> None:
+        """The sequence has ended."""
+        ...
 
 
 class _Answer:
@@ -102,14 +145,14 @@ class _Answer:
 
 
 class AssistantGuesses:
-    """A `Proposer` by an `assistant`, and by the text itself where that promises more tokens."""
+    """A `Proposer` by a guesser, and by the text itself where that promises more tokens."""
 
     most_guesses = PromptLookup.most_guesses
     kv_bytes = 0
     reads_rows = True
 
-    def __init__(self, assistant: Assistant, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._assistant = assistant
+    def __init__(self, guesser: Guesser, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._guesser = guesser
         self._lookup = PromptLookup()
         self._clock = clock
         self._answers: dict[int, _Answer] = {}
@@ -119,7 +162,17 @@ class AssistantGuesses:
     @property
     def weight_bytes(self) -> int:
         """See `Proposer.weight_bytes`."""
-        return self._assistant.weight_bytes
+        return self._guesser.weight_bytes
+
+    @property
+    def read(self) -> Callable[[Sequence], None] | None:
+        """See `Proposer.read`."""
+        return None if self._guesser.read is None else self._read
+
+    def _read(self, sequence: Sequence) -> None:
+        read = self._guesser.read
+        if read is not None and not self._guard.has_failed:
+            self._guard.run(lambda: read(sequence) or [])
 
     @torch.inference_mode()
     def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
@@ -142,19 +195,11 @@ class AssistantGuesses:
         return count
 
     def _guess(self, sequence: Sequence, count: int) -> list[int]:
-        slot, made = sequence.slot, sequence.made
-        row = None if slot is None or made is None else made.row_of(len(slot.tokens) - 1)
-        if slot is None or row is None:
-            return []
-        guesses: list[int] = []
-        token_id = sequence.tokens[-1]
         began = self._clock()
-        while len(guesses) < count:
-            logits, row = self._assistant.guess(token_id, row, slot)
-            token_id = sequence.guess(logits, guesses)
-            guesses.append(token_id)
-        seconds = (self._clock() - began) / count
-        self._seconds += (seconds - self._seconds) * (_NEWEST if self._seconds else 1)
+        guesses = self._guesser.guesses(sequence, count)
+        if guesses:
+            seconds = (self._clock() - began) / len(guesses)
+            self._seconds += (seconds - self._seconds) * (_NEWEST if self._seconds else 1)
         return guesses
 
     def record(self, sequence: Sequence, guessed: int, right: int) -> None:
@@ -169,4 +214,5 @@ class AssistantGuesses:
     def forget(self, sequence: Sequence) -> None:
         """See `Proposer.forget`."""
         self._lookup.forget(sequence)
+        self._guesser.forget(sequence)
         self._answers.pop(sequence.number, None)

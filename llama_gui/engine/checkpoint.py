@@ -50,10 +50,19 @@ _VISION_PARTS = {
 """The same of the vision network's, and of what hears."""
 _UNUSED = ("vision_tower.head.", "audio_tower.", "audio_projector.")
 """What nobody needs here: the first is SigLIP's, and makes a vector of an image."""
-Network = Literal["all", "text", "vision"]
-"""Of which network a checkpoint is read, where it holds two."""
+Network = Literal["all", "text", "vision", "mtp"]
+"""Of which network a checkpoint is read, where it holds two, or a layer that guesses further tokens (Qwen3.5)."""
 _GUESSING_PARTS = ("model.mtp_", "mtp.")
-"""Those of ERNIE's and Qwen3.5's layer that guesses a further token: neither."""
+"""Those of ERNIE's and Qwen3.5's layer that guesses a further token: no part of either network."""
+_MTP = "mtp."
+_MTP_PARTS = {
+    "layers.": "model.layers.",
+    "norm.": "model.norm.",
+    "fc.": "pre_projection.",
+    "pre_fc_norm_embedding.": "embedding_norm.",
+    "pre_fc_norm_hidden.": "row_norm.",
+}
+"""Of Qwen3.5's, what we call them."""
 
 _OF_LAYER = re.compile(r"(model\.layers\.[0-9]+\.)(.+)(\.[^.]+)", re.ASCII)
 
@@ -323,6 +332,8 @@ def _name_in(network: Network, stored: str) -> str | None:
     """The name of the weight `stored` in a checkpoint of that network alone; None: it is the other's."""
     if network == "all":
         return stored
+    if network == "mtp":
+        return _mtp_name(stored) if stored.startswith(_MTP) else None
     if network == "vision":
         prefix = next((prefix for prefix in _VISION_PARTS if stored.startswith(prefix)), None)
         name = "" if prefix is None else _VISION_PARTS[prefix] + stored.removeprefix(prefix)
@@ -331,6 +342,12 @@ def _name_in(network: Network, stored: str) -> str | None:
         return None
     prefix = next((prefix for prefix in _TEXT_PARTS if stored.startswith(prefix)), "")
     return _TEXT_PARTS.get(prefix, "") + stored.removeprefix(prefix)
+
+
+def _mtp_name(stored: str) -> str:
+    inner = stored.removeprefix(_MTP)
+    part = next((part for part in _MTP_PARTS if inner.startswith(part)), "")
+    return _MTP_PARTS.get(part, "") + inner.removeprefix(part)
 
 
 def _check_header(file: Path) -> None:

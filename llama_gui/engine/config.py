@@ -132,6 +132,10 @@ class NetworkConfig:
     """Which layers have a state space there; None: none has."""
     split: SplitLayers | None = None
     """Where the halves of layers are in the files, and which layers have only the first; None: layers are whole."""
+    mtp_layers: int = 0
+    """So many more layers have keys and values beside those of these: they guess further tokens, see `MtpLayer`."""
+    lent: CacheLayout | None = None
+    """It is such a layer alone, and this is what is kept of the whole network; None: it is a network."""
 
     @property
     def rotary_dim(self) -> int:
@@ -180,7 +184,9 @@ class NetworkConfig:
     @property
     def cache_layout(self) -> CacheLayout:
         """Which keys and values are kept."""
-        layers = self.num_hidden_layers
+        if self.lent is not None:
+            return self.lent
+        layers = self.num_hidden_layers + self.mtp_layers
         if self.recurrent is not None:
             return CacheLayout.of_some(layers, self.recurrent.layers, self.num_key_value_heads, self.head_dim)
         if self.gemma4 is None:
@@ -213,7 +219,8 @@ class NetworkConfig:
     @property
     def recurrent(self) -> Recurrence | None:
         """What some layers have in the place of attention, which keeps a state; None: all attend."""
-        return self.delta or self.conv or self.mamba
+        found = self.delta or self.conv or self.mamba
+        return found if found is not None and found.layers else None
 
     def recurrent_of(self, layer: int) -> Recurrence | None:
         """The same of `layer`; None: it attends."""

@@ -165,6 +165,7 @@ class Engine:
             on_progress=on_progress,
             is_cancelled=is_cancelled,
             check=partial(check_draft, smaller) if smaller is not None else None,
+            guesses=draft == "auto",
         )
         network = model.network
         told: Told = {"exact": exact, "kernel_notes": kernel_notes, "is_cancelled": is_cancelled}
@@ -185,6 +186,7 @@ class Engine:
             embeds=embeds,
             tower=model.tower,
             keeps_rows=speculator is not None and speculator.proposer.reads_rows,
+            reads_rows=None if speculator is None else speculator.proposer.read,
         )
         scheduler = Scheduler(strategy, max_batch, _token_budget(network))
         keeps = network.is_exact and not embeds

@@ -17,7 +17,7 @@ from llama_gui.engine.gguf_blocks import FEWER_BITS, FOUR_BITS, is_quantised
 from llama_gui.engine.gguf_config import GgufConfig
 from llama_gui.engine.gguf_file import GgufFile, read_header
 from llama_gui.engine.gguf_tokenizer import load_tokenizer
-from llama_gui.engine.gguf_weights import GgufWeights, check_kind, tensors_of
+from llama_gui.engine.gguf_weights import GgufWeights, check_kind, mtp_tensors_of, tensors_of
 from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
@@ -105,6 +105,11 @@ class GgufModel:
     def weights(self, on_read: Callable[[int], None] | None = None) -> GgufWeights:
         """The weights; for `on_read` see `Checkpoint`."""
         return GgufWeights(self._files, self._row_orders, on_read, native_library.load())
+
+    def mtp_weights(self, on_read: Callable[[int], None] | None = None) -> GgufWeights | None:
+        """See `ModelFiles.mtp_weights`: Qwen3.5's and Qwen3-Next's."""
+        found = mtp_tensors_of(self._files) if self.config.delta is not None else {}
+        return GgufWeights(self._files, {}, on_read, native_library.load(), tensors=found) if found else None
 
     @property
     def stored(self) -> Quantised | None:

@@ -85,6 +85,13 @@ _WHOLE = {
     "per_layer_model_proj.weight": "model.per_layer_model_projection.weight",
     "per_layer_proj_norm.weight": "model.per_layer_projection_norm.weight",
 }
+_MTP = {
+    "nextn.eh_proj.weight": "pre_projection.weight",
+    "nextn.enorm.weight": "embedding_norm.weight",
+    "nextn.hnorm.weight": "row_norm.weight",
+    "nextn.shared_head_norm.weight": "model.norm.weight",
+}
+"""Of a block that guesses further tokens, what other blocks do not have."""
 _STORED_PARTS = {name: stored for parts in (_PARTS, _FUSED, _DELTAS, _MAMBAS) for stored, name in parts.items()}
 _STORED_POST_NORMED = _STORED_PARTS | {name: stored for stored, name in _POST_NORMED.items()}
 _STORED_WHOLE = {name: stored for stored, name in _WHOLE.items()}
@@ -124,6 +131,14 @@ def engine_name(
     }
     name = _renamed(block[2], parts, _BARE | _MAMBAS_BARE if mambas else _BARE)
     return stored if name is None else f"model.layers.{block[1]}.{name}"
+
+
+def engine_mtp_name(stored: str) -> str:
+    """The same of the block that guesses, which is a network of one layer."""
+    block = _OF_BLOCK.fullmatch(stored)
+    if block is None:
+        return stored
+    return _MTP.get(block[2]) or engine_name(f"blk.0.{block[2]}")
 
 
 def stored_name(name: str, *, post_normed: bool = False) -> str:

@@ -27,6 +27,7 @@ from llama_gui.engine.gguf_names import (
     ROPE_DIVISORS,
     SKIPS,
     block_of,
+    engine_mtp_name,
     engine_name,
     stored_name,
 )
@@ -42,6 +43,9 @@ _WITHOUT_GATE = ("arcee", *NEMOTRON)
 
 GUESSING_BLOCKS = "nextn_predict_layers"
 """How many of the last blocks guess further tokens; they are left aside."""
+
+_LAST_NORM, _LAST_NORM_STORED = "model.norm.weight", "output_norm.weight"
+"""Some files have no norm of its own for the layer that guesses."""
 
 _PIECE = 2**20
 """Numbers that are dequantised at once: whole blocks, and few enough for the processor's cache."""
@@ -228,6 +232,19 @@ def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
             if other is not tensor:
                 raise BrokenModelError(f"{file.path} and {other.file.name} both hold {brief(other.name)}. {AGAIN}")
     return tensors
+
+
+def mtp_tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
+    """The same of the layer that guesses further tokens; {}: there is none, or several, of which each guesses one."""
+    layers = _layers_of(files[0])
+    blocks = {block_of(stored) or 0 for file in files for stored in file.tensors}
+    if layers is None or max(blocks, default=0) != layers:
+        return {}
+    tensors = {stored: tensor for file in files for stored, tensor in file.tensors.items()}
+    of_layer = {engine_mtp_name(stored): one for stored, one in tensors.items() if block_of(stored) == layers}
+    if _LAST_NORM not in of_layer and _LAST_NORM_STORED in tensors:
+        of_layer[_LAST_NORM] = tensors[_LAST_NORM_STORED]
+    return of_layer
 
 
 def _layers_of(file: GgufFile) -> int | None:

@@ -143,10 +143,19 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Projections:
-    """What leads into a network that guesses for another, and out of it; see `Assistant`."""
+    """What leads into a network that guesses for another, and out of it; see `Assistant` and `MtpLayer`.
+
+    `norms`: of an embedding and of a row, before they are joined.
+    """
 
     before: Linear
-    behind: Linear
+    behind: Linear | None = None
+    norms: tuple[RMSNorm, RMSNorm] | None = None
+
+    @property
+    def linears(self) -> list[Linear]:
+        """Those that there are."""
+        return [self.before] if self.behind is None else [self.before, self.behind]
 
 
 _FEW_ROWS = 16
@@ -237,7 +246,7 @@ class Llama:
         inner = [linear for block in self.blocks for linear in block.linears]
         besides = [] if self.layer_inputs is None else [self.layer_inputs.projection]
         if self.projections is not None:
-            besides += [self.projections.before, self.projections.behind]
+            besides += self.projections.linears
         return [*besides, *inner, self.head]
 
     @property
@@ -307,6 +316,24 @@ class Llama:
         for layer, block in enumerate(self.blocks):
             x = block(x, layer, turns[block.rope], spans)
         return self._last_norm(x)
+
+    def run_rows(self, x: Tensor, slot: Slot, start: int) -> Tensor:
+        """Run rows of a layer that guesses, ``[rows, hidden]``, as those of the tokens from `start` on in `slot`.
+
+        The slot is that of the network it guesses for, and has room for them.
+
+        Returns:
+            ``[1, hidden]``, of the last one behind the last norm.
+        """
+        places = torch.arange(start, start + len(x), device=self.device)
+        turns = [rotary.rows(places, start + len(x) - 1) for rotary in self.rotaries]
+        self._plan_rows(0)
+        if self._kernels is None:
+            spans: Spans = self._masked_spans([(slot, start, len(x), False)])
+        else:
+            spans = NativeSpans(self._kernels, [(slot, len(x))], places=self._places, back=len(slot.tokens) - start)
+        rows = [Segment(slot, range(len(x)))]
+        return self._last_norm(self._last_block(x, turns[self.blocks[0].rope], spans, rows, [1]))
 
     def read_whole(self, segment: Segment) -> Iterator[None]:
         """Run an image alone (`Segment.is_whole`), a layer at a time; see `hidden`. Nobody wants its logits.
@@ -418,6 +445,10 @@ class Llama:
             block = self.blocks[layer]
             x = block(x, layer, turned[block.rope], spans, given)
         return x
+
+    def last_rows(self, x: Tensor, segments: Sequence[Segment]) -> Tensor:
+        """Of all rows of `segments`, ``[rows, hidden]``, those that want logits."""
+        return self._last_rows(x, segments, [segment.logits for segment in segments])
 
     def _last_rows(self, x: Tensor, segments: Sequence[Segment], counts: Sequence[int]) -> Tensor:
         """So many of the last rows of each segment."""

@@ -25,6 +25,7 @@ from llama_gui.engine.kernel_notes import KernelNotes
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.load_plan import device_of, layer_bytes, precision_of, trained_context
 from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
+from llama_gui.engine.mtp_files import mtp_of, with_mtp
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.network_loader import NetworkLoader
 from llama_gui.engine.tokenizer import Tokenizer
@@ -45,7 +46,7 @@ class LoadedModel:
 
     `eos_token_ids` end an answer: those of config.json, generation_config.json and the tokenizer. `threads`: with how
     many CPU threads it is run. `tower` reads images, which `placer` puts among the tokens of prompts; None: it reads
-    none.
+    none. `mtp`: its files' layer that guesses further tokens, for which its caches have room; None: there is none.
     """
 
     network: Llama
@@ -56,6 +57,7 @@ class LoadedModel:
     threads: int
     tower: VisionTower | None = None
     placer: ImagePlacer | None = None
+    mtp: ModelFiles | None = None
 
 
 class Told(TypedDict):
@@ -116,10 +118,12 @@ def load_model(
     on_progress: Callable[[LoadProgress], None] | None = None,
     is_cancelled: Callable[[], bool] | None = None,
     check: Callable[[ModelFiles, Tokenizer], None] | None = None,
+    guesses: bool = False,
 ) -> LoadedModel:
     """Load the model at `path`, or one that is open already; for arguments and errors see `Engine.load`.
 
-    `check`: called before its weights are read; what it raises ends the loading.
+    `check`: called before its weights are read; what it raises ends the loading. `guesses`: by what its files have for
+    that, if they have, which is loaded later.
     """
     check_path("kernel_notes", kernel_notes, "the path of a file")
     model = open_model(path)
@@ -130,7 +134,8 @@ def load_model(
     torch_device, left_card = device_of(model, dtype, device)
     kernels = native_library.load() if torch_device.type == "cpu" else None
     precision = precision_of(model, dtype, torch_device, kernels)
-    config, defaults = model.config, model.defaults
+    mtp = mtp_of(model) if guesses and torch_device.type == "cpu" else None
+    config, defaults = model.config if mtp is None else with_mtp(model.config), model.defaults
     kept = resolve_cache_dtype(cache_dtype, precision, config.head_dim, torch_device, kernels)
     _check_wanted(is_cancelled)
     tokenizer = model.tokenizer()
@@ -168,7 +173,7 @@ def load_model(
     if model.vision is not None:
         most_pixels = MOST_PIXELS_ON_CPU if torch_device.type == "cpu" else None
         placer = ImagePlacer(model.vision.config, tokenizer, ImagePreparer(model.vision.config, most_pixels))
-    return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads, tower, placer)
+    return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads, tower, placer, mtp)
 
 
 def _notes(file: str | Path | None, precision: Precision, threads: int) -> KernelNotes:
@@ -178,6 +183,8 @@ def _notes(file: str | Path | None, precision: Precision, threads: int) -> Kerne
 def load_beside(assistant: ModelFiles, config: NetworkConfig, model: LoadedModel, **told: Unpack[Told]) -> Llama:
     """The network of `assistant`, which borrows from that of `model`, held as that is; `config`: see `lent_by`.
 
+    A layer of the model's own has its vocabulary, too.
+
     For errors see `Engine.load`.
     """
     target = model.network
@@ -186,7 +193,8 @@ def load_beside(assistant: ModelFiles, config: NetworkConfig, model: LoadedModel
     notes = _notes(told["kernel_notes"], precision, model.threads)
     config = config.within(model.info.max_context)
     held = (precision, target.cache_dtype, target.device, model.threads, told["exact"], notes, kernels)
-    network, _ = _NetworkReader(assistant, config, *held).read(None, told["is_cancelled"])
+    shared = None if config.lent is None else target
+    network, _ = _NetworkReader(assistant, config, *held, shared).read(None, told["is_cancelled"])
     return network
 
 
@@ -225,6 +233,7 @@ class _NetworkReader:
     exact: bool
     notes: KernelNotes
     kernels: NativeKernels | None
+    shared: Llama | None = None
 
     def read(
         self, on_progress: Callable[[LoadProgress], None] | None, is_cancelled: Callable[[], bool] | None
@@ -258,6 +267,7 @@ class _NetworkReader:
                 notes=self.notes,
                 kernels=self.kernels,
                 cache_dtype=self.cache_dtype,
+                shared=self.shared,
             ).load()
             tower = self._tower(watch)
         watch.finish()

@@ -64,6 +64,10 @@ class ModelFiles(Protocol):
         """The network that reads images; None: it reads none here."""
         return None
 
+    def mtp_weights(self, on_read: Callable[[int], None] | None = None) -> AbstractContextManager[WeightSource] | None:
+        """Those of a layer that guesses further tokens; None: there is none, or it is of a kind that we do not run."""
+        return None
+
     @property
     def stored(self) -> Quantised | None:
         """About how the files' weights are quantised; None: they are not."""
@@ -107,6 +111,16 @@ class FolderModel(ModelFiles):
     def vision(self) -> VisionFiles | None:
         """See `vision_in`."""
         return self._vision
+
+    def mtp_weights(self, on_read: Callable[[int], None] | None = None) -> AbstractContextManager[WeightSource] | None:
+        """Those of Qwen3.5 and Qwen3-Next."""
+        if self._embeds or self.config.delta is None:
+            return None
+        files = Checkpoint(self._folder, on_read, network="mtp")
+        if not files.names:
+            files.__exit__()
+            return None
+        return files if self.config.fp8 is None else ScaledCheckpoint(files, self.config.fp8)
 
     def tokenizer(self) -> Tokenizer:
         """See `Tokenizer.load`."""

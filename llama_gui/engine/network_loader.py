@@ -46,6 +46,7 @@ from llama_gui.engine.token_table import BlocksTable, CodedTable, Int8Table, Pan
 from llama_gui.engine.weight_shapes import (
     BEFORE,
     BEHIND,
+    EMBEDDING_NORM,
     GATE_UP,
     GATE_UP_FUSED,
     HEAD,
@@ -54,6 +55,7 @@ from llama_gui.engine.weight_shapes import (
     LAYER_TABLE,
     QKV,
     QKV_FUSED,
+    ROW_NORM,
     TABLE,
     UP_ALONE,
     layer_parameters,
@@ -78,8 +80,13 @@ class NetworkLoader:
         notes: KernelNotes | None = None,
         kernels: NativeKernels | None = None,
         cache_dtype: torch.dtype | None = None,
+        shared: Llama | None = None,
     ) -> None:
-        """`cache_dtype`: of keys and values, as `resolve_cache_dtype` finds it; None: what "auto" is."""
+        """`cache_dtype`: of keys and values, as `resolve_cache_dtype` finds it; None: what "auto" is.
+
+        `shared`: whose vocabulary it has; None: its own.
+        """
+        self._shared = shared
         self._config = config
         self._checkpoint = checkpoint
         self._shapes = weight_shapes(config)
@@ -110,7 +117,9 @@ class NetworkLoader:
         """
         config = self._config
         self._check_width(max(shape[-1] for shape in self._shapes.values()))
-        if HEAD in self._checkpoint.names:
+        if self._shared is not None:
+            self._shapes = {name: shape for name, shape in self._shapes.items() if name not in (TABLE, HEAD)}
+        elif HEAD in self._checkpoint.names:
             self._shapes[HEAD] = self._shapes[TABLE]
         self._checkpoint.check(self._shapes, (*IGNORED_WEIGHTS, *needless_weights(config)))
         if self._kernels is not None and self._attends_by(self._kernels):
@@ -127,6 +136,9 @@ class NetworkLoader:
         return Llama(config, embedding, blocks, norm, head, plan, self._kernels, kept, self._card, *besides)
 
     def _projections(self) -> Projections | None:
+        if self._config.lent is not None:
+            norms = self._norm(EMBEDDING_NORM), self._norm(ROW_NORM)
+            return Projections(self._joined([BEFORE], None), norms=norms)
         if not self._config.is_assistant:
             return None
         return Projections(*(self._joined([name], None) for name in (BEFORE, BEHIND)))
@@ -165,6 +177,8 @@ class NetworkLoader:
 
     def _vocabulary(self) -> tuple[TokenTable, Linear]:
         """The embedding and the vocabulary projection. They come first: loading them needs the most scratch memory."""
+        if self._shared is not None:
+            return self._shared.embedding, self._shared.head
         is_tied = self._is_tied()
         if self._linear.takes_head_rows(self._config.hidden_size):
             table = self._linear.head_of_rows(self._checkpoint.rows(TABLE))

@@ -9,11 +9,12 @@ from torch import Tensor
 
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Shape
-from llama_gui.engine.config import GenerationDefaults, network_config
+from llama_gui.engine.config import GenerationDefaults, NetworkConfig, network_config
 from llama_gui.engine.device import Precision
 from llama_gui.engine.fields import Fields
 from llama_gui.engine.gguf_blocks import block_shape, numbers_of
 from llama_gui.engine.model_files import ModelFiles
+from llama_gui.engine.mtp_files import mtp_config
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.engine.weight_shapes import weight_shapes
@@ -103,11 +104,12 @@ class RandomModel(ModelFiles):
     """A model as `load_model` takes it, whose weights are drawn when they are asked for.
 
     `config`: the content of a config.json. `tokenizer_folder`: whose tokenizer it borrows; ids that it does not know
-    have no text.
+    have no text. `has_mtp`: it has a layer that guesses further tokens.
     """
 
-    def __init__(self, name: str, config: Mapping[str, Any], tokenizer_folder: Path) -> None:
+    def __init__(self, name: str, config: Mapping[str, Any], tokenizer_folder: Path, *, has_mtp: bool = False) -> None:
         self.name = name
+        self._has_mtp = has_mtp
         self.config = network_config(Fields(dict(config), Path(name)))
         self.defaults = GenerationDefaults(SamplingParams(), frozenset())
         self._tokenizer_folder = tokenizer_folder
@@ -122,12 +124,19 @@ class RandomModel(ModelFiles):
 
     def weights(self, on_read: Callable[[int], None] | None = None) -> "RandomWeights":
         """See `RandomWeights`."""
-        kind = self.config.stored_kind
-        return RandomWeights(weight_shapes(self.config), on_read, norm=1 - self.config.norm_shift, kind=kind)
+        return _weights_of(self.config, on_read)
+
+    def mtp_weights(self, on_read: Callable[[int], None] | None = None) -> "RandomWeights | None":
+        """See `RandomWeights`."""
+        return _weights_of(mtp_config(self.config), on_read) if self._has_mtp else None
 
     def source(self, precision: Precision) -> str:
         """What they are."""
         return "random weights"
+
+
+def _weights_of(config: NetworkConfig, on_read: Callable[[int], None] | None) -> "RandomWeights":
+    return RandomWeights(weight_shapes(config), on_read, norm=1 - config.norm_shift, kind=config.stored_kind)
 
 
 class RandomWeights:

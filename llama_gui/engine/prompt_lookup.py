@@ -141,6 +141,7 @@ class PromptLookup:
     most_guesses = 16
     weight_bytes = kv_bytes = 0
     reads_rows = False
+    read = None
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock

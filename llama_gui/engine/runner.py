@@ -1,8 +1,8 @@
 """One step on the device: from the next tokens of some sequences to logits for each whose prompt is read."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Many
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -45,6 +45,8 @@ class Work:
 Logits = Tensor | list[RankedRow]
 """Of each wanted place of a sequence: on the CPU, or on a card and ranked there."""
 
+_KEPT = 64
+"""Rows of earlier steps that a sequence keeps: nobody may have guessed for it meanwhile."""
 _LOGITS_CHUNK = 256
 _WARM_PROMPTS = (31, 511)
 """Tokens of the prompts that a card runs first: other kernels multiply few rows than many."""
@@ -56,6 +58,7 @@ class Runner:
     `graphs`: recordings of steps, where the device has such. `ranker`: how logits are ranked on it; None: they come to
     the CPU. `embeds`: what is made are no logits, but the rows that those would be of, see `Llama.hidden`. `tower`:
     reads images. `keeps_rows`: sequences get what is made of the tokens behind which they draw, `Sequence.made`.
+    `reads_rows`: gets each sequence behind a piece of its prompt, with what was made of all of that.
     """
 
     def __init__(
@@ -68,10 +71,12 @@ class Runner:
         embeds: bool = False,
         tower: VisionTower | None = None,
         keeps_rows: bool = False,
+        reads_rows: Callable[[Sequence], None] | None = None,
     ) -> None:
         self._looks = None if tower is None else Looks(tower)
         self._embeds = embeds
         self._keeps_rows = keeps_rows
+        self._reads_rows = reads_rows
         self._ranker = ranker
         self._loaded: Llama | None = network
         self._pages = HugePages([weight for linear in network.linears for weight in linear.packed])
@@ -91,7 +96,7 @@ class Runner:
     def close(self) -> None:
         """Release the weights, even if somebody still holds the engine."""
         self._pages.close()
-        self._loaded = self._graphs = self._looks = None
+        self._loaded = self._graphs = self._looks = self._reads_rows = None
 
     def look(self, sequence: Sequence, span: ImageSpan) -> Iterator[None]:
         """Read an image of `sequence` piece by piece, or where it was read, run it as a whole.
@@ -141,12 +146,7 @@ class Runner:
         try:
             logits = self._recorded(works, segments)
             if logits is None:
-                is_rows = self._embeds or self._keeps_rows
-                run = self._network.hidden if is_rows else self._network.forward
-                made = run(segments, lambda: all(job.is_cancelled for job in jobs))
-                if self._keeps_rows:
-                    _keep_rows(works, segments, made)
-                    made = self._network.logits(made)
+                made = self._made(works, segments, lambda: all(job.is_cancelled for job in jobs))
                 logits = self._ranked(works, segments, made)
         except PassCancelled:
             for segment in segments:  # what was written so far counts for no token, and may be NaN
@@ -159,7 +159,23 @@ class Runner:
             results[work.sequence.number] = logits[row : row + rows] if rows else None
             row += rows
             work.sequence.accept(segment.token_ids[: work.count])
+            if self._reads_rows is not None and segment.is_prompt:
+                self._reads_rows(work.sequence)
         return results
+
+    def _made(self, works: Many[Work], segments: Many[Segment], is_unwanted: Callable[[], bool]) -> Tensor:
+        """Logits, or the rows that those would be of; sequences get theirs."""
+        if not self._keeps_rows:
+            run = self._network.hidden if self._embeds else self._network.forward
+            return run(segments, is_unwanted)
+        if self._reads_rows is None:
+            x = self._network.hidden(segments, is_unwanted)
+            _keep_rows(works, segments, x)
+            return self._network.logits(x)
+        whole = [replace(segment, logits=len(segment.token_ids)) for segment in segments]
+        x = self._network.hidden(whole, is_unwanted)
+        _keep_rows(works, whole, x, _KEPT)
+        return self._network.logits(self._network.last_rows(x, segments))
 
     def _recorded(self, works: Many[Work], segments: Many[Segment]) -> Logits | None:
         """What a recording makes of the step; None: there is none for it."""
@@ -269,15 +285,20 @@ class Runner:
             self._cache.drop(slot)
 
 
-def _keep_rows(works: Many[Work], segments: Many[Segment], x: Tensor) -> None:
-    """Of `x`, those rows of each sequence that are of its last tokens, and of guesses behind them."""
+def _keep_rows(works: Many[Work], segments: Many[Segment], x: Tensor, former: int = 0) -> None:
+    """Of `x`, those rows of each sequence that are of its last tokens, and of guesses behind them.
+
+    `former`: all of them, and at least so many of those that it had before.
+    """
     end = 0
     for work, segment in zip(works, segments, strict=True):
         end += segment.logits
-        count = min(1 + len(work.guesses), segment.logits)
+        count = segment.logits if former else min(1 + len(work.guesses), segment.logits)
         if count:
-            behind = len(segment.slot.tokens) + len(segment.token_ids)
-            work.sequence.made = MadeRows(behind - count, x[end - count : end])
+            start, rows = len(segment.slot.tokens) + len(segment.token_ids) - count, x[end - count : end]
+            old = work.sequence.made
+            is_new = old is None or not former
+            work.sequence.made = MadeRows(start, rows) if is_new else old.followed_by(start, rows, former)
 
 
 def _pieces(keys: Many[int], placed: PlacedImages | None) -> Iterator[tuple[list[int], bool]]:

@@ -32,6 +32,19 @@ class MadeRows:
         first = place - self.start
         return self.rows[first : first + 1] if 0 <= first < len(self.rows) else None
 
+    def since(self, place: int) -> "MadeRows | None":
+        """Those from `place` on; None: there are none."""
+        first = max(place - self.start, 0)
+        return MadeRows(self.start + first, self.rows[first:]) if first < len(self.rows) else None
+
+    def followed_by(self, start: int, rows: Tensor, most: int) -> "MadeRows":
+        """With `rows` from `start` on, in the place of those that may be there; the last `most` at least of all."""
+        own = start - self.start
+        if not 0 < own <= len(self.rows):
+            return MadeRows(start, rows)
+        first = max(own - most, 0)
+        return MadeRows(self.start + first, torch.cat((self.rows[first:own], rows)))
+
 
 class Sequence:
     """The prompt, what was drawn behind it, and everything that decides what comes next."""
@@ -57,7 +70,7 @@ class Sequence:
         self.job = job
         self.slot: Slot | None = None
         self.made: MadeRows | None = None
-        """Of the tokens of the last step, where guesses need it."""
+        """Of the tokens of the last step, where guesses need it, and of some before it."""
         self.finish_reason: FinishReason | None = None
         self._sampler = read.sampler
         self._guesser = read.sampler.guesser()
@@ -155,6 +168,11 @@ class Sequence:
             return self.answer[start - len(self.prompt) :][:count]
         read = self._keys[start : start + count]
         return read + self.answer[: count - len(read)]
+
+    @property
+    def sees_images(self) -> bool:
+        """Whether there are images in its prompt."""
+        return bool(self._spans)
 
     def unread_image(self, count: int) -> ImageSpan | None:
         """The first image among the next `count` tokens that is not read yet, or has to be run now, as a whole."""

@@ -8,6 +8,7 @@ So the text is the one without guesses, whoever guessed. Guesses come from the t
 
 import logging
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, Unpack
 
@@ -21,6 +22,7 @@ from llama_gui.engine.kv_cache import KVCache, Slot, common_prefix
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import LoadedModel, Told, load_beside, load_model
 from llama_gui.engine.model_files import ModelFiles, open_model
+from llama_gui.engine.mtp import MtpLayer
 from llama_gui.engine.native_attention import serves
 from llama_gui.engine.prompt_lookup import Price, PromptLookup
 from llama_gui.engine.row_cost import PRIOR, RowCost
@@ -62,6 +64,11 @@ class Proposer(Protocol):
     @property
     def reads_rows(self) -> bool:
         """Whether it needs `Sequence.made`."""
+        ...
+
+    @property
+    def read(self) -> Callable[[Sequence], None] | None:
+        """Is to be called behind each piece of a prompt, whose rows are kept for it; None: it reads none."""
         ...
 
     def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
@@ -149,6 +156,7 @@ class DraftNetwork:
 
     most_guesses = 8  # each costs a step of it
     reads_rows = False
+    read = None
 
     def __init__(self, network: Llama, cache: KVCache) -> None:
         self._network = network
@@ -234,7 +242,7 @@ def speculator_for(
 ) -> Speculator | None:
     """Guesses from the text itself, and by what lies beside `model`, as far as `draft` wants any; see `Engine.load`."""
     if draft == "auto" and model.network.is_batch_invariant:
-        beside = assistant_beside(path, model.network.config)
+        beside = model.mtp or assistant_beside(path, model.network.config)
         if beside is not None:
             try:
                 return load_draft(beside, model, **told)
@@ -269,6 +277,9 @@ def check_draft(draft: ModelFiles, model: ModelFiles, tokenizer: Tokenizer) -> N
 
 def load_draft(draft: ModelFiles, model: LoadedModel, **told: Unpack[Told]) -> Speculator:
     """The smaller model `draft`, loaded as `model` was, to guess for it; for errors see `Engine.load`."""
+    if draft.config.lent is not None:
+        layer = MtpLayer(load_beside(draft, draft.config, model, **told), model.network)
+        return Speculator(AssistantGuesses(layer))
     if draft.config.is_assistant:
         config = lent_by(model.network.config, draft.config, draft.name)
         network = load_beside(draft, config, model, **told)

@@ -13,7 +13,9 @@ from llama_gui.engine.mamba_config import MambaConfig
 from llama_gui.engine.weight_rows import GroupedRows, PairedRows
 
 BEFORE, BEHIND = "pre_projection.weight", "post_projection.weight"
-"""Of an assistant: what it makes of a row of the network that it guesses for, and what it makes of its own."""
+"""Of what guesses: what it makes of an embedding and a row of the network, and what an assistant makes of its own."""
+EMBEDDING_NORM, ROW_NORM = "embedding_norm.weight", "row_norm.weight"
+"""Of a layer that guesses: of both, before it joins them."""
 TABLE, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 LAYER_TABLE, LAYER_SCALAR = "model.embed_tokens_per_layer.weight", "model.layers.{}.layer_scalar"
 QKV, QKV_FUSED = ("q_proj", "k_proj", "v_proj"), ("qkv_proj",)
@@ -54,6 +56,8 @@ def weight_shapes(config: NetworkConfig) -> dict[str, Shape]:
         shapes |= {f"{prefix}{name}.bias": shape[:1] for name, (shape, has_bias) in parts.items() if has_bias}
         if experts is not None:
             shapes |= {f"{prefix}{name}": shape for name, shape in _expert_shapes(experts, hidden)}
+    if config.lent is not None:
+        shapes |= {BEFORE: (hidden, 2 * hidden), EMBEDDING_NORM: (hidden,), ROW_NORM: (hidden,)}
     return shapes if config.gemma4 is None else shapes | _gemma4_shapes(config, config.gemma4)
 
 

@@ -1,7 +1,8 @@
-"""What guesses of a network like Gemma 4's assistants cost, and how fast they make an answer where they are right.
+"""What guesses of a network that was trained for it cost, and how fast they make an answer where they are right.
 
-    .venv/bin/python -m tests.benchmarks.assistant                      # E2B, int4
+    .venv/bin/python -m tests.benchmarks.assistant                      # Gemma 4 E2B and its assistant, int4
     .venv/bin/python -m tests.benchmarks.assistant --shape 12b --dtype int8
+    .venv/bin/python -m tests.benchmarks.assistant --shape qwen3.5-4b   # and its layer for that
 
 Weights are random, so that no guess is right: whether one counts as right is drawn (``--right 0.5,0.7,0.9``), and then
 it is replaced by what the model writes, which is known from the answer without guesses. How often those of the real
@@ -36,6 +37,8 @@ _E2B: dict[str, Any] = {
 }  # fmt: skip
 _SHAPES = {"e2b": (_E2B, (256, 2048, 4)), "12b": (preset_config("gemma-4-12b"), (1024, 4096, 16))}
 """Of models, and of assistants: how wide they are, how wide within their MLPs, how many heads they have."""
+_WITH_LAYER = ("qwen3.5-0.8b", "qwen3.5-4b")
+"""Presets of models with a layer that guesses."""
 _TAKEN = (
     "vocab_size", "num_key_value_heads", "head_dim", "global_head_dim", "num_global_key_value_heads",
     "attention_k_eq_v", "sliding_window", "rms_norm_eps", "hidden_activation", "tie_word_embeddings", "dtype",
@@ -75,21 +78,27 @@ def guessing(known: Many[int], right: float) -> Any:
     return mock.patch.object(Sequence, "guess", guess)
 
 
+def _models(shape: str) -> tuple[Any, Any]:
+    """A model, and what `Engine.load` is told of who guesses for it."""
+    if shape in _WITH_LAYER:
+        return RandomModel("model", preset_config(shape), STARTER, has_mtp=True), "auto"
+    config, sizes = _SHAPES[shape]
+    return RandomModel("model", config, STARTER), RandomModel("assistant", assistant_config(config, *sizes), STARTER)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shape", choices=sorted(_SHAPES), default="e2b")
+    parser.add_argument("--shape", choices=(*sorted(_SHAPES), *_WITH_LAYER), default="e2b")
     parser.add_argument("--dtype", default="int4")
     parser.add_argument("--right", default="0,0.5,0.7,0.9")
     parser.add_argument("--new-tokens", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    config, sizes = _SHAPES[options.shape]
-    assistant: Any = RandomModel("assistant", assistant_config(config, *sizes), STARTER)
-    model: Any = RandomModel("model", config, STARTER)
+    model, draft = _models(options.shape)
     thread = SharedThread()  # of two, each with helpers for its products, either would wait for the other's
     with (
-        Engine.load(model, dtype=options.dtype, draft=assistant, shared=thread) as guesser,
+        Engine.load(model, dtype=options.dtype, draft=draft, shared=thread) as guesser,
         Engine.load(model, dtype=options.dtype, shared=thread) as plain,
         mock.patch.object(PromptLookup, "propose", return_value=[]),
     ):

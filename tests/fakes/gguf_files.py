@@ -119,6 +119,9 @@ def write_gguf(
         return next((other for word, other in (others or {}).items() if word in name), kind)
 
     weights = stored_tensors(folder, config, arch)
+    if any(".nextn.eh_proj." in name for name in weights):
+        metadata[f"{arch}.block_count"] += 1
+        metadata[f"{arch}.nextn_predict_layers"] = 1
     tensors = {name: _stored(weight, kind_of(name), generator) for name, weight in weights.items()}
     return write_parts(path, arch, metadata, tensors, parts)
 
@@ -408,9 +411,11 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
     """The folder's weights under the names and in the order of GGUF, with Llama 3's divisors."""
     names = _names(arch)
     heads, kv_heads = config["num_attention_heads"], config.get("num_key_value_heads", config["num_attention_heads"])
+    layers = config["num_hidden_layers"]
     stored: dict[str, torch.Tensor] = {}
     for file in sorted(folder.glob("*.safetensors")):
-        for name, weight in _stacked(load_file(file), arch).items():
+        named = {name.replace("mtp.layers.0.", f"model.layers.{layers}."): w for name, w in load_file(file).items()}
+        for name, weight in _stacked(named, arch).items():
             if arch in PAIRED and ".q_proj." in name:
                 weight = _paired(weight, heads)
             if arch in PAIRED and ".k_proj." in name:
@@ -431,6 +436,9 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
                 continue
             if ".mamba." in name or name.endswith(_OF_MIXERS):
                 name, weight = _of_mamba(name, weight, config)
+            if name in _OF_MTP:
+                stored[f"blk.{layers}.nextn.{_OF_MTP[name]}.weight"] = weight + (weight.ndim == 1)
+                continue
             if arch in HYBRID:
                 name, weight = _of_qwen35(name, weight, config, in_turn=arch != "qwen3next")
             target = names.get_name(_full(name), try_suffixes=(".weight", ".bias"))
@@ -449,6 +457,15 @@ def stored_tensors(folder: Path, config: Mapping[str, Any], arch: str) -> dict[s
         if f"{length}_factor" in scaling:
             stored[f"rope_factors_{length}.weight"] = torch.tensor(scaling[f"{length}_factor"])
     return stored
+
+
+_OF_MTP = {
+    "mtp.fc.weight": "eh_proj",
+    "mtp.pre_fc_norm_embedding.weight": "enorm",
+    "mtp.pre_fc_norm_hidden.weight": "hnorm",
+    "mtp.norm.weight": "shared_head_norm",
+}
+"""Of a layer that guesses further tokens, which is one behind the last one."""
 
 
 def _apart_by_kind(name: str, weight: torch.Tensor, config: Mapping[str, Any]) -> dict[str, torch.Tensor]:

@@ -1,0 +1,101 @@
+"""Guesses of a layer that was trained along with a network for it (multi-token prediction, MTP): Qwen3.5's.
+
+The first such layers are those of DeepSeek-V3 (https://arxiv.org/abs/2412.19437, section 2.2). One joins the embedding
+of a token with what the network has made of the token before it, behind the last norm, and is a layer like the
+others; the network's own head makes logits of it, of the token after. So for a second guess it takes what it has made
+of the first. Its keys and values are kept with those of the network, in a layer behind the last one: they are copied,
+evicted and kept on the disk as those are.
+"""
+
+from collections.abc import Sequence as Many
+
+import torch
+from torch import Tensor
+
+from llama_gui.engine.kv_cache import Slot
+from llama_gui.engine.llama import Llama
+from llama_gui.engine.sequence import MadeRows, Sequence
+
+_AT_ONCE = 512  # rows
+
+
+class MtpLayer:
+    """A `network` of one layer, which guesses for `target`."""
+
+    def __init__(self, network: Llama, target: Llama) -> None:
+        assert network.projections is not None
+        assert network.projections.norms is not None
+        self._network, self._target = network, target
+        self._before = network.projections.before
+        self._token_norm, self._row_norm = network.projections.norms
+        self._read: dict[int, int] = {}
+        """Of each sequence, how many tokens it has read, each with the network's own row of the one before."""
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of its weights in memory, without the vocabulary, which is the network's."""
+        return sum(linear.weight_bytes for linear in self._network.linears[:-1])
+
+    @torch.inference_mode()
+    def read(self, sequence: Sequence) -> None:
+        """Read what the network has just read of a prompt."""
+        if sequence.slot is not None and not sequence.sees_images:
+            self._catch_up(sequence, sequence.slot, len(sequence.slot.tokens))
+
+    def guesses(self, sequence: Sequence, count: int) -> list[int]:
+        """See `Guesser.guesses`."""
+        slot = sequence.slot
+        if slot is None or sequence.sees_images:
+            return []
+        held = len(slot.tokens)
+        count = min(count, slot.capacity - held)
+        if count < 1:
+            return []
+        slot.make_finite(held + count)
+        row = self._catch_up(sequence, slot, held + 1)
+        found: list[int] = []
+        while row is not None:
+            found.append(sequence.guess(self._target.logits(row)[0].cpu(), found))
+            if len(found) == count:
+                break
+            row = self.run(found[-1:], row, slot, held - 1 + len(found))
+        return found
+
+    def _catch_up(self, sequence: Sequence, slot: Slot, end: int) -> Tensor | None:
+        """Read the tokens up to `end`; what it makes of the last one, or None where it has read that.
+
+        What is behind a beginning that was not run now keeps the row that it had there, with another token perhaps.
+        """
+        made = sequence.made
+        if made is None:
+            return None
+        begin = min(self._read.get(sequence.number, made.start + 1), made.start + 1)
+        tokens, row = sequence.tokens[begin:end], None
+        for place in range(begin, end, _AT_ONCE):
+            part = tokens[place - begin :][:_AT_ONCE]
+            row = self.run(part, self._rows(made, place - 1, len(part)), slot, place - 1)
+        self._read[sequence.number] = end
+        sequence.made = made.since(end - 1)
+        return row
+
+    def _rows(self, made: MadeRows, start: int, count: int) -> Tensor:
+        """What the network has made of `count` tokens from `start` on, ``[count, hidden]``; zeros: nobody knows."""
+        rows = made.rows.new_zeros(count, made.rows.shape[1])
+        first, last = max(made.start, start), min(made.start + len(made.rows), start + count)
+        if first < last:
+            rows[first - start : last - start] = made.rows[first - made.start : last - made.start]
+        return rows
+
+    def run(self, token_ids: Many[int], rows: Tensor, slot: Slot, start: int) -> Tensor:
+        """``[1, hidden]``, behind its norm, of the last of `token_ids`.
+
+        `rows`: ``[tokens, hidden]``, what was made of the token before each of them. `start`: where the first of these is
+        in the slot; there lie keys and values of what is made of both.
+        """
+        embedded = self._target.look_up(torch.tensor(token_ids, device=self._target.device))
+        joined = torch.cat((self._token_norm(embedded), self._row_norm(rows)), 1)
+        return self._network.run_rows(self._before(joined), slot, start)
+
+    def forget(self, sequence: Sequence) -> None:
+        """It has ended."""
+        self._read.pop(sequence.number, None)

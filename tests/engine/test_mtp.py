@@ -1,0 +1,172 @@
+"""The layer of Qwen3.5 that guesses further tokens does what transformers' does, and changes nothing but the speed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from llama_gui.engine import Engine, GenerateRequest, SamplingParams
+from llama_gui.engine.assistant import AssistantGuesses
+from llama_gui.engine.llama import Segment
+from llama_gui.engine.loading import load_model
+from llama_gui.engine.mtp import MtpLayer
+from llama_gui.engine.row_cost import PRIOR, RowCost
+from llama_gui.engine.speculation import load_draft
+from tests.fakes.gguf_files import write_gguf
+from tests.fakes.tiny_llama import write_tiny_llama
+from tests.fakes.tiny_mtp import MTP, add_tiny_mtp
+
+_TOLD: Any = {"exact": True, "kernel_notes": None, "is_cancelled": None}
+
+
+PROMPTS = [list(range(20, 90)), [7, 8, 9], [*range(30, 60)] * 2]
+
+
+def asked(prompt: list[int], *, temperature: float = 0.0, seed: int = 3, max_tokens: int = 40) -> GenerateRequest:
+    sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0, seed=seed)
+    return GenerateRequest(token_ids=prompt, max_tokens=max_tokens, sampling=sampling, logprobs=2)
+
+
+def bits(job: Any) -> list[tuple[Any, ...]]:
+    return [(o.token_id, o.logprob, o.text, o.top_logprobs) for o in job]
+
+
+@pytest.fixture
+def cheap_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rows and guesses cost is measured; here they always pay."""
+    monkeypatch.setattr(RowCost, "of_step", PRIOR)
+    monkeypatch.setattr(RowCost, "step_seconds", 0.0)
+
+
+@pytest.fixture
+def guesses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many the layer made each time."""
+    made: list[int] = []
+    of_layer = MtpLayer.guesses
+
+    def counting(self: MtpLayer, *told: Any) -> list[int]:
+        found = of_layer(self, *told)
+        made.append(len(found))
+        return found
+
+    monkeypatch.setattr(MtpLayer, "guesses", counting)
+    return made
+
+
+def theirs(folder: Path) -> Any:
+    """The model in `folder` as transformers runs it, and its layer that guesses."""
+    from transformers import AutoModelForCausalLM
+    from transformers.modeling_layers import MtpModel
+
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    model.config.num_mtp_layers, model.config.mtp_layer_types = 1, ["full_attention"]
+    return model, MtpModel.from_pretrained(model).eval()
+
+
+def layer_of(folder: Path) -> tuple[Any, MtpLayer]:
+    """What is loaded of it here, and its layer."""
+    loaded = load_model(folder, dtype="float32", device="cpu", threads=1, guesses=True)
+    assert loaded.mtp is not None
+    proposer = load_draft(loaded.mtp, loaded, **_TOLD).proposer
+    assert isinstance(proposer, AssistantGuesses)
+    assert isinstance(proposer._guesser, MtpLayer)
+    return loaded, proposer._guesser
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize("is_native", [True, False])
+@pytest.mark.parametrize("kind", ["qwen3.5", "qwen3.5-moe", "qwen3-next"])
+def test_as_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Any, is_native: bool, is_file: bool):
+    """Behind a text and one token, three guesses in a row, each from what it made of the one before."""
+    if not is_native:
+        monkeypatch.setattr("llama_gui.engine.native_library.load", lambda: None)
+    folder = add_tiny_mtp(write_tiny_llama(tmp_path / "m", kind, num_hidden_layers=4))
+    model, layer = theirs(folder)
+    loaded, ours = layer_of(write_gguf(folder, tmp_path / "m.gguf") if is_file else folder)
+    length = 40
+    tokens = torch.randint(20, 300, (length + 1,), generator=torch.Generator().manual_seed(3)).tolist()
+    slot = loaded.network.new_cache(2**24, 200).blank(200)
+    with torch.inference_mode():
+        rows = loaded.network.hidden([Segment(slot, tokens[:length], length, is_prompt=True)])
+        slot.extend(tokens[:length])
+        their_rows = model(torch.tensor([tokens[:length]]), output_hidden_states=True).hidden_states[-1]
+        torch.testing.assert_close(rows, their_rows[0], atol=2e-4, rtol=2e-4)
+        ours.run(tokens[1:20], rows[:19], slot, 0)
+        row = ours.run(tokens[20:], rows[19:], slot, 19)
+        told = tokens[1:]
+        for _ in range(3):
+            places = torch.arange(len(told))[None]
+            made = layer.forward_layer(0, their_rows, places, None, input_ids=torch.tensor([told]))
+            logits = layer._project_to_logits(made[:, -1:])[0]
+            torch.testing.assert_close(loaded.network.logits(row), logits, atol=1e-3, rtol=1e-3)
+            told.append(int(logits.argmax()))
+            their_rows = torch.cat((their_rows, made[:, -1:]), 1)
+            row = ours.run(told[-1:], row, slot, len(told) - 1)
+
+
+@pytest.mark.usefixtures("cheap_rows")
+@pytest.mark.parametrize(
+    ("kind", "dtype", "temperature", "kept", "is_file"),
+    [
+        ("qwen3.5", "float32", 0.0, "auto", False),
+        ("qwen3.5", "int8", 0.9, "int8", True),
+        ("qwen3.5-moe", "bfloat16", 0.9, "auto", False),
+        ("qwen3-next", "int4", 0.0, "int8", True),
+    ],
+)
+def test_the_answer_has_the_same_bits(
+    tmp_path: Path,
+    load: Any,
+    guesses: list[int],
+    kind: Any,
+    dtype: str,
+    temperature: float,
+    kept: str,
+    is_file: bool,
+):
+    path = add_tiny_mtp(write_tiny_llama(tmp_path / "m", kind))
+    if is_file:
+        path = write_gguf(path, tmp_path / "m.gguf")
+    wanted = [asked(prompt, temperature=temperature, seed=n) for n, prompt in enumerate(PROMPTS)]
+    plain = load(folder=path, dtype=dtype, cache_dtype=kept)
+    want = [bits(plain.submit(one)) for one in wanted]
+    engine = load(folder=path, dtype=dtype, cache_dtype=kept, draft="auto")
+    assert [bits(engine.submit(one)) for one in wanted] == want
+    assert sum(guesses) > 5
+    jobs = [engine.submit(one) for one in wanted]  # all at once
+    assert [bits(job) for job in jobs] == want
+    # Wrong guesses leave nothing behind that the next turn could read.
+    longer = asked([*PROMPTS[0], *(token for token, *_ in want[0]), 5, 6], temperature=temperature)
+    assert bits(engine.submit(longer)) == bits(plain.submit(longer))
+
+
+@pytest.mark.usefixtures("cheap_rows")
+def test_guesses_are_those_of_the_whole_text(tmp_path: Path, load: Any, monkeypatch: pytest.MonkeyPatch):
+    """However much of it was read at once, and whatever was guessed before: of the network's own rows."""
+    folder = add_tiny_mtp(write_tiny_llama(tmp_path / "m", "qwen3.5", num_hidden_layers=4))
+    made: list[tuple[list[int], list[int]]] = []
+    of_layer = MtpLayer.guesses
+
+    def noting(self: MtpLayer, sequence: Any, count: int) -> list[int]:
+        found = of_layer(self, sequence, count)
+        made.append((sequence.tokens, found))
+        return found
+
+    monkeypatch.setattr(MtpLayer, "guesses", noting)
+    monkeypatch.setattr("llama_gui.engine.mtp._AT_ONCE", 7)
+    engine = load(folder=folder, dtype="float32", draft="auto")
+    for prompt in (PROMPTS[0], list(range(200, 80, -1))):
+        engine.submit(asked(prompt)).result()
+    model, layer = theirs(folder)
+    assert len(made) > 10
+    with torch.inference_mode():
+        for tokens, found in made:
+            rows = model(torch.tensor([tokens[:-1]]), output_hidden_states=True).hidden_states[-1]
+            told = tokens[1:]
+            for guess in found:
+                row = layer.forward_layer(0, rows, torch.arange(len(told))[None], None, input_ids=torch.tensor([told]))
+                assert guess == int(layer._project_to_logits(row[:, -1:])[0].argmax())
+                told = [*told, guess]
+                rows = torch.cat((rows, row[:, -1:]), 1)
