@@ -6,31 +6,18 @@ before it and of a row: what the other network has made of its last token, behin
 has made of its last guess.
 """
 
-import time
-from collections.abc import Callable
+from collections.abc import Sequence as Many
 from dataclasses import replace
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from llama_gui.engine.cache_layout import CacheLayout
 from llama_gui.engine.config import NetworkConfig
-from llama_gui.engine.guess_guard import GuessGuard
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.llama import Llama
-from llama_gui.engine.prompt_lookup import Price, PromptLookup, best_count
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import UnsupportedModelError
-
-_MOST = 8
-_FIRST_SHARE = 0.05
-"""What a guess takes of a step, as long as that is not known."""
-_PRIOR, _MEMORY = (3.0, 1.5), 0.95
-"""Guesses that were right and that were wrong, before any were made; what an observation weighs after the next."""
-_TRY_EVERY = 32  # tokens without guesses, where they do not pay
-_NEWEST = 0.1
-"""How much the newest guess weighs in how long they take."""
 
 
 def lent_by(lender: NetworkConfig, config: NetworkConfig, name: str) -> NetworkConfig:
@@ -85,7 +72,12 @@ class Assistant:
 
     read = None
 
-    def guesses(self, sequence: Sequence, count: int) -> list[int]:
+    @property
+    def reaches(self) -> Many[int]:
+        """See `Guesser.reaches`."""
+        return (self._network.config.vocab_size,)
+
+    def guesses(self, sequence: Sequence, count: int, reach: int = 0) -> list[int]:
         """See `Guesser.guesses`."""
         slot, made = sequence.slot, sequence.made
         row = None if slot is None or made is None else made.row_of(len(slot.tokens) - 1)
@@ -101,118 +93,3 @@ class Assistant:
 
     def forget(self, sequence: Sequence) -> None:
         """See `Guesser.forget`: it knows nothing."""
-
-
-class Guesser(Protocol):
-    """Makes guesses of what a network has made of its tokens, `Sequence.made`."""
-
-    @property
-    def weight_bytes(self) -> int:
-        """Bytes of all its weights in memory."""
-        ...
-
-    @property
-    def read(self) -> Callable[[Sequence], None] | None:
-        """Is to be called behind each piece of a prompt; None: it need not read any."""
-        ...
-
-    def guesses(self, sequence: Sequence, count: int) -> list[int]:
-        """So many tokens behind the last one of `sequence`, or none, where that cannot be."""
-        ...
-
-    def forget(self, sequence: Sequence) -> None:
-        """The sequence has ended."""
-        ...
-
-
-class _Answer:
-    """How often guesses for one answer are right, how long it has been without any, and whether the last were found."""
-
-    def __init__(self) -> None:
-        self._right, self._wrong = _PRIOR
-        self.idle = 0
-        self.looked_up = False
-
-    @property
-    def right(self) -> float:
-        """How likely a guess is right behind right ones."""
-        return self._right / (self._right + self._wrong)
-
-    def record(self, guessed: int, right: int) -> None:
-        """The first `right` of `guessed` tokens were."""
-        self._right = _MEMORY * self._right + right
-        self._wrong = _MEMORY * self._wrong + (right < guessed)
-
-
-class AssistantGuesses:
-    """A `Proposer` by a guesser, and by the text itself where that promises more tokens."""
-
-    most_guesses = PromptLookup.most_guesses
-    kv_bytes = 0
-    reads_rows = True
-
-    def __init__(self, guesser: Guesser, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._guesser = guesser
-        self._lookup = PromptLookup()
-        self._clock = clock
-        self._answers: dict[int, _Answer] = {}
-        self._seconds = 0.0  # that a guess takes; 0: none was made yet
-        self._guard = GuessGuard("assistant")
-
-    @property
-    def weight_bytes(self) -> int:
-        """See `Proposer.weight_bytes`."""
-        return self._guesser.weight_bytes
-
-    @property
-    def read(self) -> Callable[[Sequence], None] | None:
-        """See `Proposer.read`."""
-        return None if self._guesser.read is None else self._read
-
-    def _read(self, sequence: Sequence) -> None:
-        read = self._guesser.read
-        if read is not None and not self._guard.has_failed:
-            self._guard.run(lambda: read(sequence) or [])
-
-    @torch.inference_mode()
-    def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
-        """See `Proposer.propose`."""
-        looked_up = self._lookup.propose(sequence, most, price)
-        answer = self._answers.setdefault(sequence.number, _Answer())
-        count = 0 if self._guard.has_failed else self._count(answer, min(most, _MOST), price)
-        answer.looked_up = len(looked_up) > count
-        if answer.looked_up or not count:
-            return looked_up
-        return self._guard.run(lambda: self._guess(sequence, count))
-
-    def _count(self, answer: _Answer, most: int, price: Price) -> int:
-        """How many guesses are worth their time, that of making them included."""
-        own = self._seconds / price.step if self._seconds and price.step else _FIRST_SHARE
-        count = best_count(answer.right, most, replace(price, row=price.row + own))
-        answer.idle = 0 if count else answer.idle + 1
-        if answer.idle >= _TRY_EVERY:  # it may be better at what is written now
-            answer.idle, count = 0, 1
-        return count
-
-    def _guess(self, sequence: Sequence, count: int) -> list[int]:
-        began = self._clock()
-        guesses = self._guesser.guesses(sequence, count)
-        if guesses:
-            seconds = (self._clock() - began) / len(guesses)
-            self._seconds += (seconds - self._seconds) * (_NEWEST if self._seconds else 1)
-        return guesses
-
-    def record(self, sequence: Sequence, guessed: int, right: int) -> None:
-        """See `Proposer.record`."""
-        answer = self._answers.get(sequence.number)
-        if answer is not None:
-            if answer.looked_up:
-                self._lookup.record(sequence, guessed, right)
-            else:
-                answer.record(guessed, right)
-
-    def forget(self, sequence: Sequence) -> None:
-        """See `Proposer.forget`."""
-        self._lookup.forget(sequence)
-        self._guesser.forget(sequence)
-        self._answers.pop(sequence.number, None)

@@ -473,11 +473,11 @@ class Llama:
             return self.norm(x)
         return self._kernels.norm(x, self.norm.weight, self.norm.eps)
 
-    def logits(self, x: Tensor) -> Tensor:
-        """Float32 ``[rows, vocab]`` of rows ``[rows, hidden]`` behind the last norm."""
+    def logits(self, x: Tensor, head: Linear | None = None) -> Tensor:
+        """Float32 ``[rows, vocab]`` of rows ``[rows, hidden]`` behind the last norm. `head`: a part of the own one."""
         if not len(x):
             return torch.empty(0, self.config.vocab_size, device=self.device)
-        logits, cap = self.head(x).float(), self.config.logits_cap
+        logits, cap = (head or self.head)(x).float(), self.config.logits_cap
         return logits if cap is None else soften_logits(logits, cap)
 
     def look_up(self, ids: Tensor) -> Tensor:

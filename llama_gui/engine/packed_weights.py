@@ -1,6 +1,6 @@
 """Weights in few bits as our own kernels multiply them: `CHANNELS_TOGETHER` channels lie side by side."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
@@ -120,6 +120,11 @@ class BlocksPacked:
         sizes = (CHANNELS_TOGETHER * size for size in _row_bytes(kind, width))
         return cls(kind, channels, width, tuple(torch.empty(blocks, size, dtype=torch.uint8) for size in sizes))
 
+    def leading(self, channels: int) -> Self:
+        """The first `channels`, a multiple of `CHANNELS_TOGETHER`, in the same memory."""
+        blocks = channels // CHANNELS_TOGETHER
+        return replace(self, channels=channels, parts=tuple(part[:blocks] for part in self.parts))
+
 
 @dataclass(frozen=True, slots=True)
 class Panels:
@@ -142,6 +147,10 @@ class Panels:
         """With room for a weight ``[channels, width]``; see `fits_panels`."""
         shape = (panel_count(channels), width // PANEL_INPUTS, PANEL_CHANNELS, PANEL_INPUTS)
         return cls(channels, torch.empty(shape, dtype=torch.int8))
+
+    def leading(self, channels: int) -> Self:
+        """The first `channels`, a multiple of `PANEL_CHANNELS`, in the same memory."""
+        return type(self)(channels, self.numbers[: panel_count(channels)])
 
     def rows(self, channels: Tensor) -> Tensor:
         """The numbers of some channels (int64 ``[count]``): ``[count, width]``.
@@ -180,6 +189,12 @@ class CodedPanels:
     def tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """All that it holds."""
         return self.pairs, self.tables, self.begins, self.strays
+
+    def leading(self, channels: int) -> Self:
+        """The first `channels`, a multiple of `PANEL_CHANNELS`, in the same memory."""
+        panels = panel_count(channels)
+        parts = (part[:panels] for part in (self.pairs, self.tables, self.begins))
+        return type(self)(channels, *parts, self.strays)
 
     @property
     def has_many_strays(self) -> bool:

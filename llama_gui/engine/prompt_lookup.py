@@ -41,6 +41,11 @@ class Price:
 
 def best_count(odds: float, most: int, price: Price) -> int:
     """How many guesses bring the most tokens per second, each as likely right as `odds` say, behind right ones."""
+    return best_guesses(odds, most, price)[0]
+
+
+def best_guesses(odds: float, most: int, price: Price) -> tuple[int, float]:
+    """The same, and how many tokens those are for the time of a step without guesses."""
     reached = 1.0  # how likely all guesses so far are right
     tokens, best, found = float(price.answers), float(price.answers), 0
     for count in range(1, most + 1):
@@ -50,7 +55,7 @@ def best_count(odds: float, most: int, price: Price) -> int:
         if speed <= best:
             break
         best, found = speed, count
-    return found
+    return found, best
 
 
 class Odds:

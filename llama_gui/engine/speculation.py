@@ -14,7 +14,7 @@ from typing import Protocol, Unpack
 
 import torch
 
-from llama_gui.engine.assistant import Assistant, AssistantGuesses, lent_by
+from llama_gui.engine.assistant import Assistant, lent_by
 from llama_gui.engine.assistant_files import assistant_beside
 from llama_gui.engine.device import kv_byte_budget
 from llama_gui.engine.guess_guard import GuessGuard
@@ -24,6 +24,7 @@ from llama_gui.engine.loading import LoadedModel, Told, load_beside, load_model
 from llama_gui.engine.model_files import ModelFiles, open_model
 from llama_gui.engine.mtp import MtpLayer
 from llama_gui.engine.native_attention import serves
+from llama_gui.engine.network_guesses import NetworkGuesses
 from llama_gui.engine.prompt_lookup import Price, PromptLookup
 from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.sequence import Sequence
@@ -279,11 +280,11 @@ def load_draft(draft: ModelFiles, model: LoadedModel, **told: Unpack[Told]) -> S
     """The smaller model `draft`, loaded as `model` was, to guess for it; for errors see `Engine.load`."""
     if draft.config.lent is not None:
         layer = MtpLayer(load_beside(draft, draft.config, model, **told), model.network)
-        return Speculator(AssistantGuesses(layer))
+        return Speculator(NetworkGuesses(layer))
     if draft.config.is_assistant:
         config = lent_by(model.network.config, draft.config, draft.name)
         network = load_beside(draft, config, model, **told)
-        return Speculator(AssistantGuesses(Assistant(network, model.network)))
+        return Speculator(NetworkGuesses(Assistant(network, model.network)))
     network = load_model(
         draft,
         dtype=model.info.dtype,

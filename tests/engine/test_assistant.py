@@ -10,12 +10,13 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
-from llama_gui.engine.assistant import AssistantGuesses
+from llama_gui.engine.assistant import Assistant
 from llama_gui.engine.assistant_files import _GGUF, assistant_beside
 from llama_gui.engine.config import load_config
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.model_files import open_model
+from llama_gui.engine.network_guesses import NetworkGuesses
 from llama_gui.engine.prompt_lookup import Price, PromptLookup
 from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.speculation import load_draft
@@ -51,14 +52,14 @@ def cheap_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 def guesses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many the assistant made each time."""
     made: list[int] = []
-    of_assistant = AssistantGuesses._guess
+    of_assistant = NetworkGuesses._guess
 
-    def counting(self: AssistantGuesses, *told: Any) -> list[int]:
+    def counting(self: NetworkGuesses, *told: Any) -> list[int]:
         found = of_assistant(self, *told)
         made.append(len(found))
         return found
 
-    monkeypatch.setattr(AssistantGuesses, "_guess", counting)
+    monkeypatch.setattr(NetworkGuesses, "_guess", counting)
     return made
 
 
@@ -85,7 +86,8 @@ def test_as_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: 
 
     loaded = load_model(target, dtype="float32", device="cpu", threads=1)
     proposer = load_draft(open_model(folder), loaded, **_TOLD).proposer
-    assert isinstance(proposer, AssistantGuesses)
+    assert isinstance(proposer, NetworkGuesses)
+    assert isinstance(proposer._guesser, Assistant)
     slot = loaded.network.new_cache(2**24, 200).blank(200)
     with torch.inference_mode():
         out = model(ids, return_shared_kv_states=True, output_hidden_states=True)
@@ -100,7 +102,7 @@ def test_as_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: 
                 shared_kv_states=out.shared_kv_states,
                 use_cache=False,
             )
-            logits, row = proposer._assistant.guess(int(token), row, slot)
+            logits, row = proposer._guesser.guess(int(token), row, slot)
             torch.testing.assert_close(logits, made.logits[0, 0], atol=1e-3, rtol=1e-3)
             their_row, token = made.last_hidden_state, made.logits.argmax(-1)
 
@@ -179,7 +181,7 @@ def test_right_guesses_save_steps(tmp_path: Path, load: Any, guesses: list[int],
 
 def test_guesses_that_are_never_right_stop(tmp_path: Path, load: Any, guesses: list[int], monkeypatch: Any):
     monkeypatch.setattr(PromptLookup, "propose", lambda *_: [])
-    monkeypatch.setattr(AssistantGuesses, "_count", _count_at(0.2))
+    monkeypatch.setattr(NetworkGuesses, "_count", _count_at(0.2))
     target = write_tiny_llama(tmp_path / "target", "gemma4-31b")
     folder = write_tiny_assistant(tmp_path / "assistant", target)
     monkeypatch.setattr("llama_gui.engine.sequence.Sequence.guess", lambda *_: 1)
@@ -188,9 +190,9 @@ def test_guesses_that_are_never_right_stop(tmp_path: Path, load: Any, guesses: l
 
 
 def _count_at(row: float) -> Any:
-    of_answer = AssistantGuesses._count
+    of_answer = NetworkGuesses._count
 
-    def count(self: AssistantGuesses, answer: Any, most: int, price: Price) -> int:
+    def count(self: NetworkGuesses, answer: Any, most: int, price: Price) -> int:
         return of_answer(self, answer, most, Price(price.answers, row))
 
     return count
@@ -250,7 +252,7 @@ def test_a_failure_ends_guesses_and_no_answer(tmp_path: Path, load: Any, caplog:
         calls.append(RuntimeError("broken") if calls else GenerationError("no memory"))
         raise calls[-1]
 
-    proposer._assistant.guess = failing
+    proposer._guesser.guess = failing
     assert engine.generate(asked(PROMPTS[0])).token_ids == want
     assert 1 <= len(calls) <= 2
     assert len(calls) == 1 or "asked no more" in caplog.text
@@ -272,9 +274,9 @@ def test_gguf_files_beside_one_another(tmp_path: Path, load: Any):
     assert ours.gemma4 == theirs.gemma4
     for place in (file, file.parent):
         engine = load(folder=place, draft="auto")
-        assert isinstance(_guesser(engine), AssistantGuesses)
+        assert isinstance(_guesser(engine), NetworkGuesses)
         assert engine.generate(asked(PROMPTS[0])).token_ids == want
-    assert isinstance(_guesser(load(folder=file, draft=beside)), AssistantGuesses)
+    assert isinstance(_guesser(load(folder=file, draft=beside)), NetworkGuesses)
     assert isinstance(_guesser(load(folder=file, draft="ngram")), PromptLookup)
 
 
@@ -288,7 +290,7 @@ def test_downloads_and_the_engine_know_the_same_names(name: str):
 def test_folders_beside_one_another(tmp_path: Path, load: Any):
     target = write_tiny_llama(tmp_path / "gemma-4-E2B-it", "gemma4")
     write_tiny_assistant(tmp_path / "gemma-4-E2B-it-assistant", target)
-    assert isinstance(_guesser(load(folder=target, draft="auto")), AssistantGuesses)
+    assert isinstance(_guesser(load(folder=target, draft="auto")), NetworkGuesses)
     cached = [tmp_path / f"models--google--{folder.name}" for folder in tmp_path.iterdir() if folder.is_dir()]
     for repository in cached:
         shutil.copytree(tmp_path / repository.name.rpartition("--")[2], repository / "snapshots" / "0123")

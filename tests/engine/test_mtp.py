@@ -5,18 +5,17 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 
-from llama_gui.engine import Engine, GenerateRequest, SamplingParams
-from llama_gui.engine.assistant import AssistantGuesses
+from llama_gui.engine import GenerateRequest, SamplingParams
 from llama_gui.engine.llama import Segment
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.mtp import MtpLayer
+from llama_gui.engine.network_guesses import NetworkGuesses
 from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.speculation import load_draft
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama
-from tests.fakes.tiny_mtp import MTP, add_tiny_mtp
+from tests.fakes.tiny_mtp import add_tiny_mtp
 
 _TOLD: Any = {"exact": True, "kernel_notes": None, "is_cancelled": None}
 
@@ -70,7 +69,7 @@ def layer_of(folder: Path) -> tuple[Any, MtpLayer]:
     loaded = load_model(folder, dtype="float32", device="cpu", threads=1, guesses=True)
     assert loaded.mtp is not None
     proposer = load_draft(loaded.mtp, loaded, **_TOLD).proposer
-    assert isinstance(proposer, AssistantGuesses)
+    assert isinstance(proposer, NetworkGuesses)
     assert isinstance(proposer._guesser, MtpLayer)
     return loaded, proposer._guesser
 
@@ -149,8 +148,8 @@ def test_guesses_are_those_of_the_whole_text(tmp_path: Path, load: Any, monkeypa
     made: list[tuple[list[int], list[int]]] = []
     of_layer = MtpLayer.guesses
 
-    def noting(self: MtpLayer, sequence: Any, count: int) -> list[int]:
-        found = of_layer(self, sequence, count)
+    def noting(self: MtpLayer, sequence: Any, *told: int) -> list[int]:
+        found = of_layer(self, sequence, *told)
         made.append((sequence.tokens, found))
         return found
 
