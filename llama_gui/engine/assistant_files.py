@@ -1,17 +1,15 @@
 """A network that guesses for a model and lies beside it, by the names that Google, our downloads and llama.cpp use."""
 
 import logging
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from llama_gui.engine.assistant import lent_by
 from llama_gui.engine.config import NetworkConfig
-from llama_gui.engine.model_files import GUESSER, ModelFiles, model_folder, open_model
+from llama_gui.engine.model_files import GUESSING_FILE, ModelFiles, model_folder, open_model
 from llama_gui.errors import ModelError
 
 _ENDING, _SNAPSHOTS = "-assistant", "snapshots"
-_GGUF = re.compile(rf"{GUESSER}.*\.gguf$", re.ASCII | re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +37,7 @@ def _places(model: Path) -> Iterator[Path]:
     if not (model / "config.json").exists():
         folder = model if model.is_dir() else model.parent
         for places in ("*", "*/*"):  # some repositories have a folder for each kind
-            yield from sorted(file for file in folder.glob(places) if _GGUF.search(file.name))
+            yield from sorted(file for file in folder.glob(places) if GUESSING_FILE.search(file.name))
     elif model.parent.name == _SNAPSHOTS:
         repository = model.parent.parent
         yield from sorted(repository.with_name(repository.name + _ENDING).glob(f"{_SNAPSHOTS}/*/"))

@@ -114,8 +114,9 @@ class Engine:
             max_batch: answers that run at once; others wait.
             draft: guesses at the next tokens, which change the speed and not the text: "ngram" (from the text itself),
                 "auto" (the same, where not a bit of an answer depends on what is computed beside it: on CPUs; and there
-                by an assistant of Gemma 4 that lies beside the model, see `assistant_beside`), or the folder of such a
-                one, or of a smaller model with the same tokens. None: no guesses.
+                by a layer of Qwen3.5's own for that, see `mtp_of`, or by an assistant of Gemma 4 that lies beside the
+                model, see `assistant_beside`), or the folder of such a one, or of a smaller model with the same tokens.
+                None: no guesses.
             threads: CPU threads; None: one for each physical core, and only one for a small model.
             name: what `info` calls the model; None: the folder's or file's name.
             exact: the same bits however a prompt was cut, cached, evicted and read again. False: prompts may be read in

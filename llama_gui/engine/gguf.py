@@ -1,9 +1,10 @@
 """A GGUF file, or the parts of one, as a model: its configuration, tokenizer, template and weights."""
 
+import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gguf import LlamaFileType
@@ -18,15 +19,19 @@ from llama_gui.engine.gguf_config import GgufConfig
 from llama_gui.engine.gguf_file import GgufFile, read_header
 from llama_gui.engine.gguf_tokenizer import load_tokenizer
 from llama_gui.engine.gguf_weights import GgufWeights, check_kind, mtp_tensors_of, tensors_of
+from llama_gui.engine.model_files import GUESSING_FILE
 from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.vision.files import VisionFiles
 from llama_gui.engine.vision.gguf import vision_beside
-from llama_gui.errors import BrokenModelError, ModelNotFoundError
+from llama_gui.engine.weight_shapes import BEFORE
+from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
 
 _PART = re.compile(r"(?P<name>.*)-(?P<number>[0-9]{5})-of-(?P<count>[0-9]{5})\.gguf", re.ASCII | re.DOTALL)
 _MOST_PARTS = 1000
+
+_log = logging.getLogger(__name__)
 
 _PARTS: dict[NetworkPart, str] = {"layers": "model.layers.", "table": "model.embed_tokens.", "head": "lm_head."}
 
@@ -107,9 +112,31 @@ class GgufModel:
         return GgufWeights(self._files, self._row_orders, on_read, native_library.load())
 
     def mtp_weights(self, on_read: Callable[[int], None] | None = None) -> GgufWeights | None:
-        """See `ModelFiles.mtp_weights`: Qwen3.5's and Qwen3-Next's."""
-        found = mtp_tensors_of(self._files) if self.config.delta is not None else {}
-        return GgufWeights(self._files, {}, on_read, native_library.load(), tensors=found) if found else None
+        """See `ModelFiles.mtp_weights`: Qwen3.5's and Qwen3-Next's, which may have their own file."""
+        if self.config.delta is None or self.embeds:
+            return None
+        layers, hidden = self.config.num_hidden_layers, self.config.hidden_size
+        for files in (self._files, *self._guessing_files()):
+            tensors = mtp_tensors_of(files, layers)
+            if BEFORE in tensors and tensors[BEFORE].shape == (hidden, 2 * hidden):
+                return GgufWeights(files, {}, on_read, native_library.load(), tensors=tensors)
+        return None
+
+    def _guessing_files(self) -> Iterator[list[GgufFile]]:
+        """Those beside this one, or in a folder beside it: some repositories have one for each kind."""
+        folder, architecture = self._first.path.parent, self._first.metadata.get("general.architecture")
+        places = [
+            *sorted(folder.glob("*")),
+            *sorted(folder.glob("*/*")),
+        ]
+        for path in filter(lambda path: GUESSING_FILE.search(path.name), places):
+            try:
+                file = read_header(path)
+            except ModelError as error:
+                _log.warning("No guesses by what lies beside the model: %s", error)
+                continue
+            if file.metadata.get("general.architecture") == architecture:
+                yield [file]
 
     @property
     def stored(self) -> Quantised | None:

@@ -234,11 +234,13 @@ def tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
     return tensors
 
 
-def mtp_tensors_of(files: Sequence[GgufFile]) -> dict[str, StoredTensor]:
-    """The same of the layer that guesses further tokens; {}: there is none, or several, of which each guesses one."""
-    layers = _layers_of(files[0])
+def mtp_tensors_of(files: Sequence[GgufFile], layers: int) -> dict[str, StoredTensor]:
+    """The same of the layer that guesses further tokens, for a network of so many.
+
+    {}: there is none, or several, of which each guesses one.
+    """
     blocks = {block_of(stored) or 0 for file in files for stored in file.tensors}
-    if layers is None or max(blocks, default=0) != layers:
+    if _layers_of(files[0]) != layers or max(blocks, default=0) != layers:
         return {}
     tensors = {stored: tensor for file in files for stored, tensor in file.tensors.items()}
     of_layer = {engine_mtp_name(stored): one for stored, one in tensors.items() if block_of(stored) == layers}

@@ -21,6 +21,7 @@ from llama_gui.engine.device import (
 from llama_gui.engine.kv_cache import token_bytes
 from llama_gui.engine.layer_states import StateShape
 from llama_gui.engine.model_files import ModelFiles, open_model
+from llama_gui.engine.mtp_files import mtp_of, with_mtp
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
 from llama_gui.engine.rounded_bytes import RoundedBytes
@@ -35,6 +36,8 @@ def plan_load(
 ) -> LoadPlan:
     """What the model at `path` would take, judged by its small files and the memory that is free now.
 
+    With a layer that guesses further tokens, if it has one and is run on a CPU, as with ``draft="auto"``.
+
     `freed`: bytes that would be given back before. Raises what `Engine.load` raises.
     """
     model = open_model(path)
@@ -43,7 +46,12 @@ def plan_load(
     kernels = native_library.load() if torch_device.type == "cpu" else None
     precision = precision_of(model, dtype, torch_device, kernels)
     kept = resolve_cache_dtype(cache_dtype, precision, config.head_dim, torch_device, kernels)
+    mtp = mtp_of(model) if torch_device.type == "cpu" else None
     weights = _weight_bytes(model, precision, kernels)
+    if mtp is not None:
+        config = with_mtp(config)
+        rounded = _rounded_bytes(mtp.config, kernels, _has_native_int8(precision, kernels))
+        weights += round(layer_parameters(mtp.config) * mtp.number_bytes("layers", precision, rounded))
     return LoadPlan(
         dtype=precision.name,
         device=torch_device.type,

@@ -134,7 +134,7 @@ def load_model(
     torch_device, left_card = device_of(model, dtype, device)
     kernels = native_library.load() if torch_device.type == "cpu" else None
     precision = precision_of(model, dtype, torch_device, kernels)
-    mtp = mtp_of(model) if guesses and torch_device.type == "cpu" else None
+    mtp = mtp_of(model) if guesses and not model.embeds and torch_device.type == "cpu" else None
     config, defaults = model.config if mtp is None else with_mtp(model.config), model.defaults
     kept = resolve_cache_dtype(cache_dtype, precision, config.head_dim, torch_device, kernels)
     _check_wanted(is_cancelled)

@@ -25,9 +25,10 @@ from llama_gui.errors import InvalidRequestError, ModelNotFoundError
 
 _GGUF = ".gguf"
 _ALLOWED_PATH = "where a model folder or a GGUF file lies"
-GUESSER = r"(?<![a-z])mtp-"
+_GUESSER = r"(?-i:(?<![A-Za-z])mtp-)"  # files with "-MTP-" in their names are whole models
+GUESSING_FILE = re.compile(rf"{_GUESSER}.*\.gguf$", re.ASCII | re.IGNORECASE)
 """What the name of a GGUF file has in it that guesses for another."""
-_NO_MODEL = re.compile(rf"-(?!00001)[0-9]{{5}}-of-[0-9]{{5}}\.gguf$|mmproj|{GUESSER}", re.ASCII | re.IGNORECASE)
+_NO_MODEL = re.compile(rf"-(?!00001)[0-9]{{5}}-of-[0-9]{{5}}\.gguf$|mmproj|{_GUESSER}", re.ASCII | re.IGNORECASE)
 """File names of a GGUF that is no model by itself: a later part of one, a picture encoder (mmproj), or what guesses."""
 
 

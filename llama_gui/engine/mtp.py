@@ -21,8 +21,8 @@ from llama_gui.engine.short_heads import short_head
 
 SHORT = 65_536
 """The first so many tokens of a vocabulary are the likeliest of the languages that its makers had most texts of: the
-more frequent, the earlier they were made. To look for a guess only there takes a fraction of the time. (So does FR-Spec,
-among counted tokens: https://arxiv.org/abs/2502.14856.)"""
+more frequent, the earlier they were made. To look for a guess only there takes a fraction of the time. (FR-Spec does
+so among counted tokens: https://arxiv.org/abs/2502.14856.)"""
 _AT_ONCE = 512  # rows
 
 

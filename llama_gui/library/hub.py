@@ -182,6 +182,8 @@ _HEARING_FILES = ("gemma4",)
 """What GGUF files of the latter are called whose images are read. Qwen2.5-Omni's have the name of Qwen2.5-VL's."""
 _SEEING_FILES = ("mistral3", "gemma3", "gemma4", "qwen2vl", "qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe")
 """What GGUF files are called that may have another one beside them for images."""
+_GUESSED_FOR = ("gemma4", "qwen35", "qwen35moe", "qwen3next")
+"""The same of what guesses for them."""
 _SEEING_LLAMAS = ("mistral-small-3", "smolvlm", "granite-docling")
 _WRITING_TASKS = frozenset({"", _WRITING, _SEEING, _HEARING})
 """What models are said to be for that write. Of Ministral 3 nothing is said; of Gemma 3, that it reads pictures."""
@@ -506,7 +508,7 @@ def _sees(model: FoundModel) -> bool:
 
 def _is_guessed_for(model: FoundModel) -> bool:
     """Whether the engine runs what guesses for its GGUF files."""
-    return model.architecture == "gemma4"
+    return model.architecture in _GUESSED_FOR
 
 
 def _writes(model: FoundModel) -> bool:

@@ -17,7 +17,7 @@ GGUF_PREFERENCE = (
 
 IMAGE_READER = "mmproj"
 """What the name of a GGUF file has in it that reads images for another one beside it."""
-_GUESSER = re.compile(r"(?<![a-z])mtp-[^/]*\.gguf$", re.ASCII | re.IGNORECASE)
+_GUESSER = re.compile(r"(?<![A-Za-z])mtp-[^/]*\.(?i:gguf)$", re.ASCII)  # "-MTP-" is in names of whole models
 """The same of one that guesses, as the engine finds it; a test keeps the two together."""
 _GUESSER_PREFERENCE = ("q8_0", "q6_k", "bf16", "f16", "f32", "q4_0")
 _READER_PREFERENCE = ("bf16", "f16", "f32", "q8_0")
@@ -169,14 +169,15 @@ def gguf_files(files: Iterable[RemoteFile]) -> tuple[RemoteFile, ...]:
 
 def is_companion(path: str) -> bool:
     """Whether the GGUF file at `path` is called like one that reads images for another, or guesses for it."""
-    return _is_image_reader(path) or _is_guesser(path)
+    return _is_image_reader(path) or is_guesser(path)
 
 
 def _is_image_reader(path: str) -> bool:
     return path.endswith(".gguf") and IMAGE_READER in path.rpartition("/")[2].lower()
 
 
-def _is_guesser(path: str) -> bool:
+def is_guesser(path: str) -> bool:
+    """Whether the GGUF file at `path` is called like one that guesses for another."""
     return _GUESSER.search(path) is not None
 
 
@@ -184,7 +185,7 @@ def _companions(files: Sequence[RemoteFile], *, sees: bool, guesses: bool) -> li
     """Those that are there and wanted; of several of a sort that in the preferred kind."""
     wanted = (
         (_is_image_reader if sees else None, _READER_PREFERENCE),
-        (_is_guesser if guesses else None, _GUESSER_PREFERENCE),
+        (is_guesser if guesses else None, _GUESSER_PREFERENCE),
     )
     found: list[RemoteFile] = []
     for is_meant, kinds in wanted:

@@ -13,6 +13,7 @@ from typing import Any
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError
 from llama_gui.library.gguf_check import check_gguf, gguf_architecture, gguf_pooling
 from llama_gui.library.hub_cache import HUB_PREFIX, SNAPSHOTS, repository_name
+from llama_gui.library.plan import is_guesser
 from llama_gui.library.sight import folder_reads_images, gguf_reads_images
 from llama_gui.library.sizes import in_words
 from llama_gui.paths import as_unicode
@@ -121,7 +122,7 @@ def _describe_gguf(file: Path, check: CheckGguf) -> ModelEntry:
     runs = not pooling or (pooling == _LAST_IN_GGUF and _runs(file))
     size, sees = file.stat().st_size, gguf_reads_images(file)
     entry = ModelEntry(_name(file), str(file), size, embeds=bool(pooling), runs=runs, reads_images=sees)
-    return replace(entry, guesses=gguf_architecture(file) == _ASSISTANT_IN_GGUF)
+    return replace(entry, guesses=gguf_architecture(file) == _ASSISTANT_IN_GGUF or is_guesser(file.name))
 
 
 def _pooling(folder: Path) -> Path | None:

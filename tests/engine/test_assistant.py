@@ -11,11 +11,11 @@ from safetensors.torch import load_file, save_file
 
 from llama_gui.engine import Engine, GenerateRequest, Message, SamplingParams
 from llama_gui.engine.assistant import Assistant
-from llama_gui.engine.assistant_files import _GGUF, assistant_beside
+from llama_gui.engine.assistant_files import assistant_beside
 from llama_gui.engine.config import load_config
 from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.loading import load_model
-from llama_gui.engine.model_files import open_model
+from llama_gui.engine.model_files import GUESSING_FILE, open_model
 from llama_gui.engine.network_guesses import NetworkGuesses
 from llama_gui.engine.prompt_lookup import Price, PromptLookup
 from llama_gui.engine.row_cost import PRIOR, RowCost
@@ -284,7 +284,7 @@ def test_gguf_files_beside_one_another(tmp_path: Path, load: Any):
     "name", ["mtp-x.gguf", "x-MTP-Q8_0.gguf", "smtp-x.gguf", "x-mtp.gguf", "mtp-x.bin", "x_mtp-1.gguf"]
 )
 def test_downloads_and_the_engine_know_the_same_names(name: str):
-    assert is_companion(name) == bool(_GGUF.search(name))
+    assert is_companion(name) == bool(GUESSING_FILE.search(name))
 
 
 def test_folders_beside_one_another(tmp_path: Path, load: Any):

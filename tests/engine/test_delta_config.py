@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from llama_gui.engine import native_library
 from llama_gui.engine.config import network_config
 from llama_gui.engine.delta_config import LINEAR
 from llama_gui.engine.fields import Fields
@@ -131,5 +132,7 @@ def test_a_quantised_file(load: Any, tmp_path: Path):
     assert kinds["blk.0.ssm_conv1d.weight"] == gguf.GGMLQuantizationType.F32
     exact = load(folder=folder, dtype="float32").logits(IDS)
     got = load(folder=file, dtype="auto").logits(IDS)
-    assert (got - exact).norm() < 0.2 * exact.norm()
+    kernels = native_library.load()
+    has_seven_bits = kernels is not None and not kernels.is_wide  # half as many levels
+    assert (got - exact).norm() < (0.25 if has_seven_bits else 0.2) * exact.norm()
     assert np.corrcoef(got.flatten(), exact.flatten())[0, 1] > 0.97

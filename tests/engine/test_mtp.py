@@ -5,17 +5,22 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
-from llama_gui.engine import GenerateRequest, SamplingParams
+from llama_gui.engine import GenerateRequest, Message, SamplingParams
 from llama_gui.engine.llama import Segment
+from llama_gui.engine.load_plan import plan_load
 from llama_gui.engine.loading import load_model
 from llama_gui.engine.mtp import MtpLayer
 from llama_gui.engine.network_guesses import NetworkGuesses
+from llama_gui.engine.prompt_lookup import PromptLookup
 from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.speculation import load_draft
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_mtp import add_tiny_mtp
+from tests.fakes.tiny_pixtral import picture
+from tests.fakes.tiny_qwen_vl import write_tiny_qwen_vl
 
 _TOLD: Any = {"exact": True, "kernel_notes": None, "is_cancelled": None}
 
@@ -169,3 +174,94 @@ def test_guesses_are_those_of_the_whole_text(tmp_path: Path, load: Any, monkeypa
                 assert guess == int(layer._project_to_logits(row[:, -1:])[0].argmax())
                 told = [*told, guess]
                 rows = torch.cat((rows, row[:, -1:]), 1)
+
+
+@pytest.mark.usefixtures("cheap_rows")
+def test_in_a_file_of_its_own(tmp_path: Path, load: Any, guesses: list[int]):
+    """Which may be of another model, or damaged."""
+    folder = add_tiny_mtp(write_tiny_llama(tmp_path / "m", "qwen3.5"))
+    write_tiny_llama(tmp_path / "plain", "qwen3.5")
+    (tmp_path / "files" / "mtp").mkdir(parents=True)
+    path = write_gguf(tmp_path / "plain", tmp_path / "files" / "m.gguf")
+    beside = path.parent / "mtp" / "mtp-m.gguf"
+    (path.parent / "mtp-a.gguf").write_bytes(b"GGUF")
+    write_gguf(add_tiny_mtp(write_tiny_llama(tmp_path / "o", "qwen3.5", hidden_size=128)), path.parent / "mtp-b.gguf")
+    want = bits(load(folder=path, draft="auto").submit(asked(PROMPTS[0])))
+    assert not guesses
+    write_gguf(folder, beside, only="blk.5.")
+    assert bits(load(folder=path, draft="auto").submit(asked(PROMPTS[0]))) == want
+    assert sum(guesses) > 3
+
+
+def test_one_that_does_not_fit_is_left_aside(tmp_path: Path, load: Any, caplog: pytest.LogCaptureFixture):
+    folder = add_tiny_mtp(write_tiny_llama(tmp_path / "m", "qwen3.5"))
+    weights = load_file(folder / "model.safetensors")
+    weights["mtp.norm.weight"] = torch.ones(3)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    engine = load(folder=folder, draft="auto")
+    assert isinstance(engine._loop._speculator.proposer, PromptLookup)
+    assert "mtp.norm.weight has the shape [3]" in caplog.text
+    assert engine.submit(asked(PROMPTS[1], max_tokens=3)).result().token_ids
+
+
+@pytest.mark.usefixtures("cheap_rows")
+def test_one_that_fails_costs_no_answer(tmp_path: Path, load: Any, monkeypatch: pytest.MonkeyPatch):
+    folder = add_tiny_mtp(write_tiny_llama(tmp_path / "m", "qwen3.5"))
+    want = bits(load(folder=folder).submit(asked(PROMPTS[0])))
+    asks: list[int] = []
+
+    def fail(*_: Any) -> None:
+        asks.append(1)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(MtpLayer, "run", fail)
+    assert bits(load(folder=folder, draft="auto").submit(asked(PROMPTS[0]))) == want
+    assert asks == [1]
+
+
+@pytest.mark.usefixtures("cheap_rows")
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8", "int4"])
+def test_guesses_among_the_first_tokens(tmp_path: Path, load: Any, monkeypatch: pytest.MonkeyPatch, dtype: str):
+    """Where these are enough; and among all where they are not, which brings more then."""
+    monkeypatch.setattr("llama_gui.engine.mtp.SHORT", 64)
+    made: list[tuple[list[int], int]] = []
+    of_layer = MtpLayer.guesses
+
+    def noting(self: MtpLayer, sequence: Any, count: int, reach: int) -> list[int]:
+        found = of_layer(self, sequence, count, reach)
+        made.append((found, reach))
+        return found
+
+    monkeypatch.setattr(MtpLayer, "guesses", noting)
+    folder = add_tiny_mtp(write_tiny_llama(tmp_path / "m", "qwen3.5", hidden_size=256))
+    want = bits(load(folder=folder, dtype=dtype).submit(asked(PROMPTS[0], max_tokens=120)))
+    engine = load(folder=folder, dtype=dtype, draft="auto")
+    assert bits(engine.submit(asked(PROMPTS[0], max_tokens=120))) == want
+    short, far = ([guess for found, of in made if of == reach for guess in found] for reach in (0, 1))
+    assert short
+    assert max(short) < 64
+    assert far
+    assert max(far) >= 64
+
+
+def test_the_plan_counts_it(tmp_path: Path):
+    plain = plan_load(write_tiny_llama(tmp_path / "m", "qwen3.5"), "int8", "cpu")
+    more = plan_load(add_tiny_mtp(tmp_path / "m"), "int8", "cpu")
+    assert more.weight_bytes > plain.weight_bytes
+    assert more.token_bytes == 2 * plain.token_bytes  # one of five layers attends
+
+
+@pytest.mark.usefixtures("cheap_rows")
+def test_none_beside_images(tmp_path: Path, load: Any, guesses: list[int]):
+    folder = add_tiny_mtp(write_tiny_qwen_vl(tmp_path / "m", "qwen3.5"))
+    question = GenerateRequest(
+        messages=[Message("user", "What is this?", images=(picture(100, 60, 1),))],
+        max_tokens=20,
+        sampling=SamplingParams(temperature=0.0, seed=1),
+    )
+    want = load(folder=folder, dtype="bfloat16").generate(question).token_ids
+    engine = load(folder=folder, dtype="bfloat16", draft="auto")
+    assert engine.generate(question).token_ids == want
+    assert not any(guesses)
+    engine.submit(asked(PROMPTS[0])).result()
+    assert any(guesses)

@@ -93,11 +93,12 @@ def write_gguf(
     seed: int = 0,
     others: Mapping[str, str] | None = None,
     tokenizer: Path | None = None,
+    only: str = "",
 ) -> Path:
     """The model in `folder` as a GGUF file at `path`, its matrices of `kind`; the path of the first part.
 
     `others`: another kind for those whose names in the file hold such a word. `tokenizer`: the folder of another model
-    that has it, where this one has none.
+    that has it, where this one has none. `only`: tensors with such names.
 
     The package cannot make blocks of Q4_K and its kin: those get random bytes with sane scales. `fields` are set last,
     None leaves one out.
@@ -122,7 +123,9 @@ def write_gguf(
     if any(".nextn.eh_proj." in name for name in weights):
         metadata[f"{arch}.block_count"] += 1
         metadata[f"{arch}.nextn_predict_layers"] = 1
-    tensors = {name: _stored(weight, kind_of(name), generator) for name, weight in weights.items()}
+    tensors = {
+        name: _stored(weight, kind_of(name), generator) for name, weight in weights.items() if name.startswith(only)
+    }
     return write_parts(path, arch, metadata, tensors, parts)
 
 

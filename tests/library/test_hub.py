@@ -463,7 +463,7 @@ def test_what_reads_images_comes_with_a_model_that_sees(
     assert hub.details(repo).size == 1 + len(more)
 
 
-@pytest.mark.parametrize(("architecture", "comes"), [("gemma4", True), ("qwen35", False)])
+@pytest.mark.parametrize(("architecture", "comes"), [("gemma4", True), ("qwen35", True), ("qwen3", False)])
 def test_what_guesses_comes_with_a_model_that_it_can_guess_for(
     fake_hub: FakeHub, access: HubAccess, architecture: str, comes: bool
 ):
