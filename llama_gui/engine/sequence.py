@@ -33,9 +33,9 @@ class MadeRows:
         return self.rows[first : first + 1] if 0 <= first < len(self.rows) else None
 
     def since(self, place: int) -> "MadeRows | None":
-        """Those from `place` on; None: there are none."""
+        """A copy of those from `place` on; None: there are none."""
         first = max(place - self.start, 0)
-        return MadeRows(self.start + first, self.rows[first:]) if first < len(self.rows) else None
+        return MadeRows(self.start + first, self.rows[first:].clone()) if first < len(self.rows) else None
 
     def followed_by(self, start: int, rows: Tensor, most: int) -> "MadeRows":
         """With `rows` from `start` on, in the place of those that may be there; the last `most` at least of all."""

@@ -265,3 +265,23 @@ def test_none_beside_images(tmp_path: Path, load: Any, guesses: list[int]):
     assert not any(guesses)
     engine.submit(asked(PROMPTS[0])).result()
     assert any(guesses)
+
+
+@pytest.mark.usefixtures("cheap_rows")
+@pytest.mark.parametrize("kept", ["auto", "int8"])
+def test_after_a_restart(tmp_path: Path, load: Any, guesses: list[int], monkeypatch: pytest.MonkeyPatch, kept: str):
+    """What it has read is kept with what the network has read."""
+    monkeypatch.setattr("llama_gui.engine.prompt_cache.LEAST_SECONDS", 0.0)
+    folder = add_tiny_mtp(write_tiny_llama(tmp_path / "m", "qwen3.5"))
+    prompt = [n * 7 % 200 + 20 for n in range(300)]
+    want = bits(load(folder=folder, cache_dtype=kept).submit(asked(prompt)))
+    options = {"folder": folder, "cache_dtype": kept, "draft": "auto", "prompt_cache": tmp_path / "prompts"}
+    first = load(**options)
+    assert bits(first.submit(asked(prompt))) == want
+    first.keep_prompts()
+    first.close()
+    guesses.clear()
+    job = load(**options).submit(asked(prompt))
+    assert bits(job) == want
+    assert job.result().usage.cached_tokens > 200
+    assert sum(guesses) > 3
