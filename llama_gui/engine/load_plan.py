@@ -1,5 +1,6 @@
 """What a model will take and be, judged by its small files, before anything of its weights is read."""
 
+import contextlib
 from pathlib import Path
 
 import torch
@@ -27,7 +28,7 @@ from llama_gui.engine.native_linear import is_faster_written_out
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.vision.loading import vision_parameters
 from llama_gui.engine.weight_shapes import held_parameters, idle_parameters, layer_parameters, router_parameters
-from llama_gui.errors import UnsupportedModelError
+from llama_gui.errors import ModelError, UnsupportedModelError
 from llama_gui.vocabulary import LoadPlan
 
 
@@ -46,7 +47,10 @@ def plan_load(
     kernels = native_library.load() if torch_device.type == "cpu" else None
     precision = precision_of(model, dtype, torch_device, kernels)
     kept = resolve_cache_dtype(cache_dtype, precision, config.head_dim, torch_device, kernels)
-    mtp = mtp_of(model) if torch_device.type == "cpu" else None
+    mtp = None
+    if torch_device.type == "cpu":
+        with contextlib.suppress(ModelError):  # of the weight files, which loading will tell
+            mtp = mtp_of(model)
     weights = _weight_bytes(model, precision, kernels)
     if mtp is not None:
         config = with_mtp(config)

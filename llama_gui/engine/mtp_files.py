@@ -45,8 +45,9 @@ class _MtpFiles(ModelFiles):
     def weights(self, on_read: Callable[[int], None] | None = None) -> AbstractContextManager[WeightSource]:
         """See `ModelFiles.mtp_weights`."""
         weights = self._model.mtp_weights(on_read)
-        if weights is None:
-            raise BrokenModelError(f"The files of {self._model.name} changed while they were read. {AGAIN}")
+        if weights is None:  # the files have changed since
+            missing = "mtp"
+            raise BrokenModelError(f"{self._model.name}: {missing} missing from the weight files. {AGAIN}")
         return weights
 
     @property

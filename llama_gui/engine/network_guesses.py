@@ -32,7 +32,7 @@ class Guesser(Protocol):
 
     @property
     def read(self) -> Callable[[Sequence], None] | None:
-        """Is to be called behind each piece of a prompt; None: it need not read any."""
+        """Is to be called behind each piece of a prompt, and before rows are let go; None: it need not read."""
         ...
 
     @property

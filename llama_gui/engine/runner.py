@@ -46,7 +46,7 @@ Logits = Tensor | list[RankedRow]
 """Of each wanted place of a sequence: on the CPU, or on a card and ranked there."""
 
 _KEPT = 64
-"""Rows of earlier steps that a sequence keeps: nobody may have guessed for it meanwhile."""
+"""So many rows of earlier steps a sequence keeps, if nobody guesses for it meanwhile."""
 _LOGITS_CHUNK = 256
 _WARM_PROMPTS = (31, 511)
 """Tokens of the prompts that a card runs first: other kernels multiply few rows than many."""
@@ -58,7 +58,8 @@ class Runner:
     `graphs`: recordings of steps, where the device has such. `ranker`: how logits are ranked on it; None: they come to
     the CPU. `embeds`: what is made are no logits, but the rows that those would be of, see `Llama.hidden`. `tower`:
     reads images. `keeps_rows`: sequences get what is made of the tokens behind which they draw, `Sequence.made`.
-    `reads_rows`: gets each sequence behind a piece of its prompt, with what was made of all of that.
+    `reads_rows`: gets each sequence behind a piece of its prompt, with what was made of all of that, and now and then
+    behind drawn tokens, if nobody else has taken what was made of them.
     """
 
     def __init__(
@@ -159,7 +160,8 @@ class Runner:
             results[work.sequence.number] = logits[row : row + rows] if rows else None
             row += rows
             work.sequence.accept(segment.token_ids[: work.count])
-            if self._reads_rows is not None and segment.is_prompt:
+            made = work.sequence.made
+            if self._reads_rows is not None and made is not None and (segment.is_prompt or len(made.rows) > _KEPT):
                 self._reads_rows(work.sequence)
         return results
 

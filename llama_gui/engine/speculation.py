@@ -69,7 +69,7 @@ class Proposer(Protocol):
 
     @property
     def read(self) -> Callable[[Sequence], None] | None:
-        """Is to be called behind each piece of a prompt, whose rows are kept for it; None: it reads none."""
+        """Is called behind each piece of a prompt, whose rows are kept for it, see `Runner`; None: it reads none."""
         ...
 
     def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:

@@ -147,8 +147,9 @@ def test_the_answer_has_the_same_bits(
 
 
 @pytest.mark.usefixtures("cheap_rows")
-def test_guesses_are_those_of_the_whole_text(tmp_path: Path, load: Any, monkeypatch: pytest.MonkeyPatch):
-    """However much of it was read at once, and whatever was guessed before: of the network's own rows."""
+@pytest.mark.parametrize("idle", [0, 150])
+def test_guesses_are_those_of_the_whole_text(tmp_path: Path, load: Any, monkeypatch: pytest.MonkeyPatch, idle: int):
+    """However much of it was read at once, and whatever was guessed before, if anything: of the network's own rows."""
     folder = add_tiny_mtp(write_tiny_llama(tmp_path / "m", "qwen3.5", num_hidden_layers=4))
     made: list[tuple[list[int], list[int]]] = []
     of_layer = MtpLayer.guesses
@@ -160,9 +161,13 @@ def test_guesses_are_those_of_the_whole_text(tmp_path: Path, load: Any, monkeypa
 
     monkeypatch.setattr(MtpLayer, "guesses", noting)
     monkeypatch.setattr("llama_gui.engine.mtp._AT_ONCE", 7)
+    propose = NetworkGuesses.propose
+    monkeypatch.setattr(
+        NetworkGuesses, "propose", lambda self, of, *told: propose(self, of, *told) if len(of.answer) > idle else []
+    )
     engine = load(folder=folder, dtype="float32", draft="auto")
     for prompt in (PROMPTS[0], list(range(200, 80, -1))):
-        engine.submit(asked(prompt)).result()
+        engine.submit(asked(prompt, max_tokens=idle + 40)).result()
     model, layer = theirs(folder)
     assert len(made) > 10
     with torch.inference_mode():
