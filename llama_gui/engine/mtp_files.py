@@ -5,12 +5,14 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from llama_gui.engine.cache_layout import CacheLayout
+from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import WeightSource
 from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import NetworkPart, Precision, Quantised
-from llama_gui.engine.fields import AGAIN
+from llama_gui.engine.fields import AGAIN, brief
 from llama_gui.engine.model_files import ModelFiles
 from llama_gui.engine.rounded_bytes import RoundedBytes
+from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError
 
 
@@ -42,12 +44,19 @@ class _MtpFiles(ModelFiles):
         self.name, self.defaults = f"{model.name} (mtp)", model.defaults
         self.config = mtp_config(model.config)
 
+    def tokenizer(self) -> Tokenizer:
+        """That of the whole model."""
+        return self._model.tokenizer()
+
+    def template(self, tokenizer: Tokenizer) -> ChatTemplate | None:
+        """The same."""
+        return self._model.template(tokenizer)
+
     def weights(self, on_read: Callable[[int], None] | None = None) -> AbstractContextManager[WeightSource]:
         """See `ModelFiles.mtp_weights`."""
         weights = self._model.mtp_weights(on_read)
         if weights is None:  # the files have changed since
-            missing = "mtp"
-            raise BrokenModelError(f"{self._model.name}: {missing} missing from the weight files. {AGAIN}")
+            raise BrokenModelError(f"{self._model.name}: {brief('mtp')} missing from the weight files. {AGAIN}")
         return weights
 
     @property

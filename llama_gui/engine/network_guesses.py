@@ -15,8 +15,11 @@ from llama_gui.engine.sequence import Sequence
 _MOST = 8
 _FIRST_SHARE = 0.05
 """What a guess takes of a step, as long as that is not known."""
-_PRIOR, _MEMORY = (3.0, 1.5), 0.95
-"""Guesses that were right and that were wrong, before any were made; what an observation weighs after the next."""
+_FIRST, _TRUST, _MEMORY = 2 / 3, 4.5, 0.95
+"""How often guesses are right, before any were made, and as how many guesses that counts in an answer; what one weighs
+after the next."""
+_LEAST, _LARGEST = 0.2, 0.95
+"""Between these is what one answer expects of the next."""
 _TRY_EVERY = 32  # tokens without guesses, where they do not pay
 _NEWEST = 0.1
 """How much the newest guess weighs in how long they take."""
@@ -52,8 +55,8 @@ class Guesser(Protocol):
 class _Odds:
     """How often guesses are right behind right ones."""
 
-    def __init__(self) -> None:
-        self._right, self._wrong = _PRIOR
+    def __init__(self, expected: float) -> None:
+        self._right, self._wrong = expected * _TRUST, (1 - expected) * _TRUST
 
     @property
     def right(self) -> float:
@@ -68,8 +71,8 @@ class _Odds:
 class _Answer:
     """What is known of the guesses for one answer, by their reach, and which the last ones were."""
 
-    def __init__(self, reaches: int) -> None:
-        self.odds = [_Odds() for _ in range(reaches)]
+    def __init__(self, expected: Many[float]) -> None:
+        self.odds = [_Odds(one) for one in expected]
         self.idle = self.tries = 0
         self.reach = 0
         self.last: list[int] = []
@@ -90,6 +93,7 @@ class NetworkGuesses:
         self._answers: dict[int, _Answer] = {}
         self._reaches = guesser.reaches
         self._seconds = [0.0] * len(self._reaches)  # that a guess takes; 0: none was made yet
+        self._expected = [_FIRST] * len(self._reaches)  # how often one is right, as in the last answer that has ended
         self._guard = GuessGuard("network that guesses")
 
     @property
@@ -111,7 +115,7 @@ class NetworkGuesses:
     def propose(self, sequence: Sequence, most: int, price: Price) -> list[int]:
         """See `Proposer.propose`."""
         looked_up = self._lookup.propose(sequence, most, price)
-        answer = self._answers.setdefault(sequence.number, _Answer(len(self._reaches)))
+        answer = self._answers.setdefault(sequence.number, _Answer(self._expected))
         count = 0 if self._guard.has_failed else self._count(answer, min(most, _MOST), price)
         answer.looked_up = len(looked_up) > count
         if answer.looked_up or not count:
@@ -158,4 +162,6 @@ class NetworkGuesses:
         """See `Proposer.forget`."""
         self._lookup.forget(sequence)
         self._guesser.forget(sequence)
-        self._answers.pop(sequence.number, None)
+        answer = self._answers.pop(sequence.number, None)
+        if answer is not None:
+            self._expected = [min(max(odds.right, _LEAST), _LARGEST) for odds in answer.odds]

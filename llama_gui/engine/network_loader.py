@@ -141,7 +141,7 @@ class NetworkLoader:
             return Projections(self._joined([BEFORE], None), norms=norms)
         if not self._config.is_assistant:
             return None
-        return Projections(*(self._joined([name], None) for name in (BEFORE, BEHIND)))
+        return Projections(self._joined([BEFORE], None), self._joined([BEHIND], None))
 
     def _attends_by(self, kernels: NativeKernels) -> bool:
         """Whether our own kernels attend, and lay out all parts of the caches alike."""

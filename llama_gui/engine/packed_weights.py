@@ -193,8 +193,7 @@ class CodedPanels:
     def leading(self, channels: int) -> Self:
         """The first `channels`, a multiple of `PANEL_CHANNELS`, in the same memory."""
         panels = panel_count(channels)
-        parts = (part[:panels] for part in (self.pairs, self.tables, self.begins))
-        return type(self)(channels, *parts, self.strays)
+        return type(self)(channels, self.pairs[:panels], self.tables[:panels], self.begins[:panels], self.strays)
 
     @property
     def has_many_strays(self) -> bool:

@@ -298,9 +298,8 @@ def _keep_rows(works: Many[Work], segments: Many[Segment], x: Tensor, former: in
         count = segment.logits if former else min(1 + len(work.guesses), segment.logits)
         if count:
             start, rows = len(segment.slot.tokens) + len(segment.token_ids) - count, x[end - count : end]
-            old = work.sequence.made
-            is_new = old is None or not former
-            work.sequence.made = MadeRows(start, rows) if is_new else old.followed_by(start, rows, former)
+            old = work.sequence.made if former else None
+            work.sequence.made = MadeRows(start, rows) if old is None else old.followed_by(start, rows, former)
 
 
 def _pieces(keys: Many[int], placed: PlacedImages | None) -> Iterator[tuple[list[int], bool]]:

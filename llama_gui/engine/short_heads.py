@@ -20,8 +20,8 @@ def short_head(head: Linear, channels: int) -> Linear | None:
             part.weight = part.weight.leading(channels) if isinstance(part.weight, Panels) else part.weight[:channels]
             part.scales = part.scales[:channels]
         case NativeHalfLinear():
-            is_coded = isinstance(part.weight, CodedPanels)
-            part.weight = part.weight.leading(channels) if is_coded else part.weight[:channels]
+            weight = part.weight
+            part.weight = weight.leading(channels) if isinstance(weight, CodedPanels) else weight[:channels]
         case _:
             return None
     return None if part.operand is None or part.operand.bias is not None else part

@@ -38,6 +38,10 @@ def no_looking_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PromptLookup, "propose", lambda *_: [])
 
 
+def _sequence(number: int) -> Any:
+    return SimpleNamespace(number=number, truth=[1, 2, 3, 4, 5])
+
+
 def _asked(proposer: NetworkGuesses, truth: list[int], times: int) -> list[int]:
     """How many guesses were right each time."""
     sequence: Any = SimpleNamespace(number=7, truth=truth)
@@ -81,13 +85,34 @@ def test_none_where_they_are_never_right():
     assert set(guesser.reached[-2:]) == {0, 1}  # both are tried again
 
 
-def test_it_is_forgotten():
+def test_an_answer_expects_what_the_last_one_met(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(PromptLookup, "forget", lambda *_: None)
+    guesser = _Guesser()
+    proposer = NetworkGuesses(guesser, lambda: guesser.now)
+    before = len(proposer.propose(_sequence(1), 5, Price(1, 0.05, 1.0)))
+    for _ in range(100):
+        guesses = proposer.propose(_sequence(1), 5, Price(1, 0.05, 1.0))
+        proposer.record(_sequence(1), len(guesses), len(guesses))
+    proposer.forget(_sequence(1))
+    assert len(proposer.propose(_sequence(2), 5, Price(1, 0.05, 1.0))) > before
+    for _ in range(100):
+        guesses = proposer.propose(_sequence(2), 5, Price(1, 0.05, 1.0))
+        if guesses:
+            proposer.record(_sequence(2), len(guesses), 0)
+    proposer.forget(_sequence(2))
+    tried = len(guesser.reached)
+    assert proposer.propose(_sequence(3), 5, Price(1, 0.3, 1.0)) == []
+    for _ in range(40):  # but it tries
+        proposer.propose(_sequence(3), 5, Price(1, 0.3, 1.0))
+    assert len(guesser.reached) > tried
+
+
+def test_it_is_forgotten(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(PromptLookup, "forget", lambda *_: None)
     guesser = _Guesser()
     proposer = NetworkGuesses(guesser, lambda: guesser.now)
     _asked(proposer, [3, 4], 2)
-    ended: Any = SimpleNamespace(number=7, asker="", answer=[])
-    proposer._lookup = SimpleNamespace(forget=lambda _: None)  # type: ignore[assignment]
-    proposer.forget(ended)
+    proposer.forget(_sequence(7))
     assert guesser.forgotten == [7]
     assert not proposer._answers
     assert proposer.weight_bytes == 5
