@@ -7,11 +7,9 @@ of the first. Its keys and values are kept with those of the network, in a layer
 evicted and kept on the disk as those are.
 """
 
-import math
 from collections.abc import Sequence as Many
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.kv_cache import Slot
@@ -69,7 +67,8 @@ class MtpLayer:
         row = self._catch_up(sequence, slot, held + 1)
         found: list[int] = []
         while row is not None:
-            found.append(sequence.guess(self._logits(row, reach), found))
+            logits = self._target.logits(row, self._heads[reach])
+            found.append(sequence.guess(logits[0].cpu(), found))
             if len(found) == count:
                 break
             row = self.run(found[-1:], row, slot, held - 1 + len(found))
@@ -109,11 +108,6 @@ class MtpLayer:
         embedded = self._target.look_up(torch.tensor(token_ids, device=self._target.device))
         joined = torch.cat((self._token_norm(embedded), self._row_norm(rows)), 1)
         return self._network.run_rows(self._before(joined), slot, start)
-
-    def _logits(self, row: Tensor, reach: int) -> Tensor:
-        """``[vocab]``, on the CPU; beyond its reach there is no hope."""
-        found = self._target.logits(row, self._heads[reach])[0].cpu()
-        return F.pad(found, (0, self._target.config.vocab_size - len(found)), value=-math.inf)
 
     def forget(self, sequence: Sequence) -> None:
         """It has ended."""

@@ -160,8 +160,7 @@ class Runner:
             results[work.sequence.number] = logits[row : row + rows] if rows else None
             row += rows
             work.sequence.accept(segment.token_ids[: work.count])
-            made = work.sequence.made
-            if self._reads_rows is not None and made is not None and (segment.is_prompt or len(made.rows) > _KEPT):
+            if self._reads_rows is not None and (segment.is_prompt or work.sequence.has_made(_KEPT)):
                 self._reads_rows(work.sequence)
         return results
 

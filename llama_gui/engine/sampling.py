@@ -214,6 +214,17 @@ class Sampler:
         return Sampler(self.params, self.seed, bad_words=self._bad_words, token_text=self._token_text)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether nothing is done to logits but to draw one of the likeliest."""
+        return self._is_plain
+
+    def guess(self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int]) -> int:
+        """As `draw`, without finding out how likely it was, which takes longer. Where it `is_plain`, `logits` may be
+        those of the first tokens only.
+        """
+        return self._pick(self._processed(logits, prompt, answer, None), len(answer))
+
+    @property
     def temperature(self) -> float:
         """By which logits are divided; 0: the likeliest token is drawn."""
         return 1.0 if self.params.temperature is None else self.params.temperature

@@ -1,10 +1,12 @@
 """One request in flight: its tokens, its random stream, its text so far. Only the engine's thread changes it."""
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from llama_gui.engine.callbacks import OnFinish, OnOutput, blamed
@@ -169,6 +171,10 @@ class Sequence:
         read = self._keys[start : start + count]
         return read + self.answer[: count - len(read)]
 
+    def has_made(self, rows: int) -> bool:
+        """Whether more than so many rows of it are kept in `made`."""
+        return self.made is not None and len(self.made.rows) > rows
+
     @property
     def sees_images(self) -> bool:
         """Whether there are images in its prompt."""
@@ -324,12 +330,17 @@ class Sequence:
                 return draw
 
     def guess(self, logits: Tensor, guesses: list[int]) -> int:
-        """The token that `logits` ``[vocab]`` of another network give behind the answer and `guesses`.
+        """The token that `logits` of another network give behind the answer and `guesses`.
+
+        ``[vocab]``, or of its first tokens only: the others are impossible then.
 
         Raises:
             GenerationError: see `Sampler.draw`.
         """
-        return self._guesser.draw(logits[: self._tokenizer.vocab_size], self.prompt, self.answer + guesses).token_id
+        size = self._tokenizer.vocab_size
+        if len(logits) < size and not self._guesser.is_plain:
+            logits = F.pad(logits, (0, size - len(logits)), value=-math.inf)
+        return self._guesser.guess(logits[:size], self.prompt, self.answer + guesses)
 
     def _text_of(self, token_id: int) -> str:
         """The text that is complete with a token; the last token also brings whatever was held back."""

@@ -37,6 +37,7 @@ from llama_gui.engine.network_loader import NetworkLoader
 from llama_gui.engine.ranking import RANKS, Ranker
 from llama_gui.engine.rotary import Turns, rotate
 from llama_gui.engine.weight_rows import WeightRows
+from tests.engine.this_machine import needs_torch_int8
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import FAMILY_SHAPES, SHAPES, STRANGE_SHAPES, write_tiny_llama
 
@@ -264,6 +265,7 @@ def test_levels_of_a_file_stay(kind):
     assert (got - want).norm() < 1e-3 * want.norm()
 
 
+@needs_torch_int8
 def test_what_a_file_has_in_more_bits_has_eight():
     files = {kind: numbers(8, 256).numpy() for kind in ("Q4_0", "Q8_0")}
     blocks = {
@@ -310,6 +312,7 @@ def networks(tiny_folder, kernel_notes, monkeypatch, few_programs):
     return load
 
 
+@needs_torch_int8
 @pytest.mark.parametrize(("kind", "keeps_levels"), [("Q4_K", True), ("Q8_0", False)])
 @torch.inference_mode()
 def test_a_file_in_four_bits(monkeypatch, few_programs, tmp_path, kind, keeps_levels):
@@ -329,6 +332,7 @@ def test_a_file_in_four_bits(monkeypatch, few_programs, tmp_path, kind, keeps_le
     assert lost < (0.1 if keeps_levels else 0.5)
 
 
+@needs_torch_int8
 @torch.inference_mode()
 def test_experts_in_mxfp4_stay_so(monkeypatch, few_programs, tmp_path):
     packed = {"quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}}

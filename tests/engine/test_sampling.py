@@ -274,3 +274,27 @@ def test_logits_that_are_not_finite(bad: float):
     logits[3] = bad
     with pytest.raises(GenerationError, match="not finite"):
         Sampler(PLAIN, 0).draw(logits, [], [])
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"temperature": 0.0},
+        {"top_k": 40},
+        {"top_p": 0.9},
+        {"typical_p": 0.5},
+        {"xtc_probability": 0.5, "xtc_threshold": 0.01},
+        {"repetition_penalty": 1.3, "banned_token_ids": [3, 4]},
+    ],
+)
+def test_a_guess_is_what_would_be_drawn(params: dict[str, Any]):
+    """Of the first tokens, too, as if the others were impossible."""
+    sampler = Sampler(with_params(**params), seed=5)
+    for index in range(20):
+        logits, answer = random_logits(seed=index), list(range(index))
+        assert sampler.guess(logits, [1, 2], answer) == sampler.draw(logits, [1, 2], answer).token_id
+        if sampler.is_plain:
+            none = torch.full((300,), -math.inf)
+            padded = torch.cat((logits[:200], none))
+            assert sampler.guess(logits[:200], [1, 2], answer) == sampler.draw(padded, [1, 2], answer).token_id
+    assert sampler.is_plain == ("repetition_penalty" not in params)

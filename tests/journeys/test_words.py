@@ -53,7 +53,7 @@ def test_another_word_is_a_new_version_and_stays_one(open_starter: OpenWindow, q
     assert tab.session.versions()[made.id] == (2, 2)
     assert made.content.startswith(before)
     assert word.strip("␣") in made.content[len(before) :]
-    assert " ".join(made.content.split()[:3]) in shown(tab)
+    assert " ".join(made.content.replace("*", "").split()[:3]) in shown(tab)  # a model may make some of it bold
     assert made.content.split()[-1].strip("*_`.") in shown(tab)
     trigger(window, "previous_version")
     assert tab.session.path()[1] == former
