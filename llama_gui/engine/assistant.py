@@ -90,6 +90,3 @@ class Assistant:
             token_id = sequence.guess(logits, found)
             found.append(token_id)
         return found
-
-    def forget(self, sequence: Sequence) -> None:
-        """See `Guesser.forget`: it knows nothing."""

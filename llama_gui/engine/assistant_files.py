@@ -6,7 +6,7 @@ from pathlib import Path
 
 from llama_gui.engine.assistant import lent_by
 from llama_gui.engine.config import NetworkConfig
-from llama_gui.engine.model_files import GUESSING_FILE, ModelFiles, model_folder, open_model
+from llama_gui.engine.model_files import ModelFiles, guessing_files, model_folder, open_model
 from llama_gui.errors import ModelError
 
 _ENDING, _SNAPSHOTS = "-assistant", "snapshots"
@@ -35,9 +35,7 @@ def assistant_beside(model: str | Path | ModelFiles, config: NetworkConfig) -> M
 
 def _places(model: Path) -> Iterator[Path]:
     if not (model / "config.json").exists():
-        folder = model if model.is_dir() else model.parent
-        for places in ("*", "*/*"):  # some repositories have a folder for each kind
-            yield from sorted(file for file in folder.glob(places) if GUESSING_FILE.search(file.name))
+        yield from guessing_files(model if model.is_dir() else model.parent)
     elif model.parent.name == _SNAPSHOTS:
         repository = model.parent.parent
         yield from sorted(repository.with_name(repository.name + _ENDING).glob(f"{_SNAPSHOTS}/*/"))

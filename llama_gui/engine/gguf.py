@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from gguf import LlamaFileType
@@ -16,10 +17,10 @@ from llama_gui.engine.device import NetworkPart, Precision, Quantised
 from llama_gui.engine.fields import AGAIN, shown
 from llama_gui.engine.gguf_blocks import FEWER_BITS, FOUR_BITS, is_quantised
 from llama_gui.engine.gguf_config import GgufConfig
-from llama_gui.engine.gguf_file import GgufFile, read_header
+from llama_gui.engine.gguf_file import GgufFile, StoredTensor, read_header
 from llama_gui.engine.gguf_tokenizer import load_tokenizer
 from llama_gui.engine.gguf_weights import GgufWeights, check_kind, mtp_tensors_of, tensors_of
-from llama_gui.engine.model_files import GUESSING_FILE
+from llama_gui.engine.model_files import guessing_files
 from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
@@ -113,23 +114,28 @@ class GgufModel:
 
     def mtp_weights(self, on_read: Callable[[int], None] | None = None) -> GgufWeights | None:
         """See `ModelFiles.mtp_weights`: Qwen3.5's and Qwen3-Next's, which may have their own file."""
+        found = self._mtp
+        if found is None:
+            return None
+        files, tensors = found
+        return GgufWeights(files, {}, on_read, native_library.load(), tensors=tensors)
+
+    @cached_property
+    def _mtp(self) -> tuple[list[GgufFile], dict[str, StoredTensor]] | None:
+        """The files with those, and what is in them. Kept, as headers take a while to read."""
         if self.config.delta is None or self.embeds:
             return None
         layers, hidden = self.config.num_hidden_layers, self.config.hidden_size
         for files in (self._files, *self._guessing_files()):
             tensors = mtp_tensors_of(files, layers)
             if BEFORE in tensors and tensors[BEFORE].shape == (hidden, 2 * hidden):
-                return GgufWeights(files, {}, on_read, native_library.load(), tensors=tensors)
+                return files, tensors
         return None
 
     def _guessing_files(self) -> Iterator[list[GgufFile]]:
-        """Those beside this one, or in a folder beside it: some repositories have one for each kind."""
+        """What lies beside this one, of its architecture."""
         folder, architecture = self._first.path.parent, self._first.metadata.get("general.architecture")
-        places = [
-            *sorted(folder.glob("*")),
-            *sorted(folder.glob("*/*")),
-        ]
-        for path in filter(lambda path: GUESSING_FILE.search(path.name), places):
+        for path in guessing_files(folder):
             try:
                 file = read_header(path)
             except ModelError as error:

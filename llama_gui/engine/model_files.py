@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -161,6 +161,12 @@ class FolderModel(ModelFiles):
             "the part for text; it reads no images here" if self.config.reads_pictures and self.vision is None else "",
         ]
         return ", ".join(filter(None, parts))
+
+
+def guessing_files(folder: Path) -> Iterator[Path]:
+    """GGUF files that are called like ones that guess for others, in `folder` and in the folders in it."""
+    for places in ("*", "*/*"):  # some repositories have a folder for each kind
+        yield from sorted(file for file in folder.glob(places) if GUESSING_FILE.search(file.name))
 
 
 def model_folder(path: str | Path) -> Path:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.llama import Llama
-from llama_gui.engine.sequence import MadeRows, Sequence
+from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.short_heads import short_head
 
 SHORT = 65_536
@@ -35,8 +35,6 @@ class MtpLayer:
         self._token_norm, self._row_norm = network.projections.norms
         short = short_head(target.head, SHORT) if target.config.vocab_size >= 2 * SHORT else None
         self._heads = [target.head] if short is None else [short, target.head]
-        self._read: dict[int, int] = {}
-        """Of each sequence, how many tokens it has read, each with the network's own row of the one before."""
 
     @property
     def weight_bytes(self) -> int:
@@ -82,22 +80,13 @@ class MtpLayer:
         made = sequence.made
         if made is None:
             return None
-        begin = min(self._read.get(sequence.number, made.start + 1), made.start + 1)
-        tokens, row = sequence.tokens[begin:end], None
-        for place in range(begin, end, _AT_ONCE):
-            part = tokens[place - begin :][:_AT_ONCE]
-            row = self.run(part, self._rows(made, place - 1, len(part)), slot, place - 1)
-        self._read[sequence.number] = end
+        begin, row = made.start + 1, None  # rows are let go as soon as the tokens behind them are read
+        tokens = sequence.tokens[begin:end]
+        for first in range(0, len(tokens), _AT_ONCE):
+            part = tokens[first : first + _AT_ONCE]
+            row = self.run(part, made.rows[first : first + len(part)], slot, made.start + first)
         sequence.made = made.since(end - 1)
         return row
-
-    def _rows(self, made: MadeRows, start: int, count: int) -> Tensor:
-        """What the network has made of `count` tokens from `start` on, ``[count, hidden]``; zeros: nobody knows."""
-        rows = made.rows.new_zeros(count, made.rows.shape[1])
-        first, last = max(made.start, start), min(made.start + len(made.rows), start + count)
-        if first < last:
-            rows[first - start : last - start] = made.rows[first - made.start : last - made.start]
-        return rows
 
     def run(self, token_ids: Many[int], rows: Tensor, slot: Slot, start: int) -> Tensor:
         """``[1, hidden]``, behind its norm, of the last of `token_ids`.
@@ -108,7 +97,3 @@ class MtpLayer:
         embedded = self._target.look_up(torch.tensor(token_ids, device=self._target.device))
         joined = torch.cat((self._token_norm(embedded), self._row_norm(rows)), 1)
         return self._network.run_rows(self._before(joined), slot, start)
-
-    def forget(self, sequence: Sequence) -> None:
-        """It has ended."""
-        self._read.pop(sequence.number, None)

@@ -47,10 +47,6 @@ class Guesser(Protocol):
         """So many tokens behind the last one of `sequence`, or none, where that cannot be; `reach`: of `reaches`."""
         ...
 
-    def forget(self, sequence: Sequence) -> None:
-        """The sequence has ended."""
-        ...
-
 
 class _Odds:
     """How often guesses are right behind right ones."""
@@ -161,7 +157,6 @@ class NetworkGuesses:
     def forget(self, sequence: Sequence) -> None:
         """See `Proposer.forget`."""
         self._lookup.forget(sequence)
-        self._guesser.forget(sequence)
         answer = self._answers.pop(sequence.number, None)
         if answer is not None:
             self._expected = [min(max(odds.right, _LEAST), _LARGEST) for odds in answer.odds]

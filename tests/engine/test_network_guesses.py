@@ -21,16 +21,12 @@ class _Guesser:
     def __init__(self) -> None:
         self.now = 0.0
         self.reached: list[int] = []
-        self.forgotten: list[int] = []
 
     def guesses(self, sequence: Any, count: int, reach: int = 0) -> list[int]:
         self.reached.append(reach)
         self.now += count * (0.1, 0.4)[reach]
         found = sequence.truth[:count]
         return found if reach else [min(token, _SHORT - 1) for token in found]
-
-    def forget(self, sequence: Any) -> None:
-        self.forgotten.append(sequence.number)
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +109,6 @@ def test_it_is_forgotten(monkeypatch: pytest.MonkeyPatch):
     proposer = NetworkGuesses(guesser, lambda: guesser.now)
     _asked(proposer, [3, 4], 2)
     proposer.forget(_sequence(7))
-    assert guesser.forgotten == [7]
     assert not proposer._answers
     assert proposer.weight_bytes == 5
     assert proposer.read is None
