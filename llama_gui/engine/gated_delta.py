@@ -64,9 +64,10 @@ class GatedDeltaNet(RatedRecurrent):
             fade = (self.weights.slopes * F.softplus(forgets[token] + self.weights.offsets)).exp()
             memory, found = self._step(memory, convolved, fade.view(-1, 1, 1), corrects[token].sigmoid().view(-1, 1))
             read.append((found * F.silu(gates[token].view_as(found))).flatten())
-        to_inputs, to_memory = self._held(piece.target)
-        to_inputs.copy_(window[len(mixed) :])
-        to_memory.copy_(memory)
+        if piece.target is not None:
+            to_inputs, to_memory = self._held(piece.target)
+            to_inputs.copy_(window[len(mixed) :])
+            to_memory.copy_(memory)
         return torch.stack(read)
 
     def _step(self, memory: Tensor, convolved: Tensor, fade: Tensor, corrects: Tensor) -> tuple[Tensor, Tensor]:

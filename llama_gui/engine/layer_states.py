@@ -6,7 +6,7 @@ llama.cpp's server has the same for such networks (context checkpoints).
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -27,6 +27,8 @@ MARK_BEFORE_QUESTION = 256
 MOST_MARKS, MOST_SMALL_MARKS = 7, 64
 """The second is for states of less than so many bytes, such as those of convolutions."""
 SMALL_STATE = 2**20
+MOST_GUESSES = 16
+"""Our kernels take so many tokens at a time, and guesses lead to no state: see `DELTA_TOKENS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +95,34 @@ class KeptRows(NamedTuple):
     mixed: Tensor
     rates: Tensor
 
+    def first(self, rows: int) -> "KeptRows":
+        """Of each layer so many of the rows, where they are."""
+        return KeptRows(self.mixed[:, :rows], self.rates[:, :rows])
+
+    def of(self, layer: int) -> tuple[Tensor, Tensor]:
+        """What is kept of a layer."""
+        return self.mixed[layer], self.rates[layer]
+
+    @property
+    def described(self) -> tuple[int, int, int, int]:
+        """As our own kernel takes them: the addresses of both, how many rows there are, and for how many is room."""
+        room = self.mixed.stride(0) // self.mixed.stride(1)
+        return self.mixed.data_ptr(), self.rates.data_ptr(), self.mixed.shape[1], room
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some rows of a conversation in a step, from one state to the next. `kept`: where they are kept, too."""
+    """Some rows of a conversation in a step, from one state to the next.
+
+    `target`: None where they are guesses. `kept`: where those are kept. `pending`: guesses of the step before that were
+    right, which come before the rows and which `source` does not hold yet.
+    """
 
     rows: int
     source: LayerState
-    target: LayerState
+    target: LayerState | None
     kept: KeptRows | None = None
+    pending: KeptRows | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +148,26 @@ class StateSpans:
 
     @cached_property
     def table(self) -> tuple[Tensor, Tensor]:
-        """As our own kernel takes them: int64 ``[pieces, 8]`` and ``[spans + 1]``.
+        """As our own kernel takes them: int64 ``[pieces, 12]`` and ``[spans + 1]``.
 
         The first row of a piece, how many there are, the addresses of `inputs` and `memory` of both states, and of
-        where rows are kept, or 0; and which is the first piece of each span.
+        where rows are kept, or 0, and `KeptRows.described` of those that are pending; and which is the first piece of
+        each span.
         """
         pieces: list[tuple[int, ...]] = []
         begins = [0]
         for span in self.spans:
             for row, piece in span.placed():
-                states = (piece.source, piece.target)
-                addresses = (part.data_ptr() for state in states for part in (state.inputs, state.memory))
                 kept = (0, 0) if piece.kept is None else (part.data_ptr() for part in piece.kept)
-                pieces.append((row, piece.rows, *addresses, *kept))
+                pending = (0, 0, 0, 0) if piece.pending is None else piece.pending.described
+                states = (*_addresses(piece.source), *_addresses(piece.target))
+                pieces.append((row, piece.rows, *states, *kept, *pending))
             begins.append(len(pieces))
         return torch.tensor(pieces, dtype=torch.int64), torch.tensor(begins, dtype=torch.int64)
+
+
+def _addresses(state: LayerState | None) -> tuple[int, int]:
+    return (0, 0) if state is None else (state.inputs.data_ptr(), state.memory.data_ptr())
 
 
 class SlotStates:
@@ -154,15 +180,15 @@ class SlotStates:
         self.marks: list[tuple[int, LayerState]] = []
         self._spare: LayerState | None = None
         self._next: list[tuple[int, LayerState]] = []  # where a pass leads: tokens from here, and states; marks first
-        self._kept: KeptRows | None = None
-        self._lost: LayerState | None = None  # behind guesses, whether or not they are right
+        self._kept: KeptRows | None = None  # the guesses of the last pass
+        self._unsure: KeptRows | None = None  # those of a pass that does not count yet: other memory
         self._guessed = 0  # of the last pass
         self._right = 0  # those of them that count, and that `current` does not hold yet
 
     @property
     def byte_count(self) -> int:
         """Bytes of all states."""
-        return self._shape.least_bytes + self._shape.byte_count * (len(self.marks) + (self._lost is not None))
+        return self._shape.least_bytes + self._shape.byte_count * len(self.marks)
 
     def place(self, held: int) -> int:
         """How many of `held` tokens `current` has summed up: not yet guesses that turned out to be right."""
@@ -193,18 +219,23 @@ class SlotStates:
 
         A mark may be wanted behind all rows, too.
 
-        Nothing counts before `advance`: a pass that was cancelled or failed may be begun again. Settle before.
+        Nothing counts before `advance`: a pass that was cancelled or failed may be begun again.
+
+        Raises:
+            ValueError: more than `MOST_GUESSES`.
         """
+        if guesses > MOST_GUESSES:
+            raise ValueError(f"{guesses} guesses are more than {MOST_GUESSES}")
         ends = [*(cut for cut in cuts if 0 < cut < rows), rows]
         targets = [*(self._made(torch.empty) for _ in ends[1:]), self._next_state()]
         self._next, self._guessed = list(zip(ends, targets, strict=True)), guesses
         self._next += self._next[-1:] * (rows in cuts)  # a mark, too
         sources, starts = [self.current, *targets], [0, *ends]
         found = [Piece(end - starts[i], sources[i], targets[i]) for i, end in enumerate(ends)]
+        if self._kept is not None and self._right:
+            found[0] = replace(found[0], pending=self._kept.first(self._right))
         if guesses:
-            if self._lost is None:
-                self._lost = self._made(torch.empty)
-            found.append(Piece(guesses, targets[-1], self._lost, self._room(guesses)))
+            found.append(Piece(guesses, targets[-1], None, self._room(guesses)))
         return found
 
     def advance(self, held: int, rows: int) -> None:
@@ -214,22 +245,11 @@ class SlotStates:
                 self._mark(held + end, state)
             self._go_to(self._next[-1][1])
             self._next, self._right = [], 0
+            self._kept, self._unsure = self._unsure, self._kept
         elif not self._next and self._right + rows <= self._guessed:
             self._right += rows
         else:
             raise ValueError(f"{rows} rows are none that the last pass ran")
-
-    def unsettled(self) -> Piece | None:
-        """The guesses that were right, to be summed up from what was kept; None: there are none."""
-        if not self._right or self._kept is None:
-            return None
-        rows = KeptRows(*(part[:, : self._right].contiguous() for part in self._kept))
-        return Piece(self._right, self.current, self._next_state(), rows)
-
-    def settle(self, piece: Piece) -> None:
-        """They were summed up."""
-        self._go_to(piece.target)
-        self._right = 0
 
     def reach(self, length: int, held: int) -> int:
         """The most tokens, up to `length`, that one can go back to; `held`: how many there are."""
@@ -274,10 +294,10 @@ class SlotStates:
     def _room(self, rows: int) -> KeptRows:
         """Where the guesses of a pass are kept: the same memory again, where it is enough."""
         layers = self._shape.inputs[0]
-        if self._kept is None or self._kept.mixed.shape[1] != rows:
+        if self._unsure is None or self._unsure.mixed.shape[1] != rows:
             widths = (self._shape.mixed, self._shape.rates)
-            self._kept = KeptRows(*(torch.empty(layers, rows, width, device=self._device) for width in widths))
-        return self._kept
+            self._unsure = KeptRows(*(torch.empty(layers, rows, width, device=self._device) for width in widths))
+        return self._unsure
 
     def _go_to(self, state: LayerState) -> None:
         left, self.current = self.current, state

@@ -14,7 +14,7 @@ from llama_gui.engine.gemma4_mixture import Gemma4Mixture
 from llama_gui.engine.int8_mlp import Int8MLP
 from llama_gui.engine.kv_cache import KVCache, Slot
 from llama_gui.engine.layer_inputs import LayerInput, LayerInputs
-from llama_gui.engine.layer_states import SlotStates, StateShape, StateSpan, StateSpans
+from llama_gui.engine.layer_states import StateShape, StateSpan, StateSpans
 from llama_gui.engine.layers import MLP, Attention, CardSpans, RMSNorm, Span, Spans
 from llama_gui.engine.linear import Linear, RowPlan
 from llama_gui.engine.native_attention import NativeSpans
@@ -522,19 +522,9 @@ class Llama:
         for segment in segments:
             states, rows = segment.slot.states, len(segment.token_ids)
             if states is not None:
-                self._settle(states)
                 spans.append(StateSpan(row, states.pieces(rows - segment.guesses, segment.cuts, segment.guesses)))
             row += rows
         return StateSpans(spans)
-
-    def _settle(self, states: SlotStates) -> None:
-        piece = states.unsettled()
-        if piece is None:
-            return
-        for block in self.blocks:
-            if isinstance(block.attention, Recurrent):
-                block.attention.sum_up(piece)
-        states.settle(piece)
 
     def _masked_spans(self, rows: Sequence[tuple[Slot, int, int, bool]], row: int = 0) -> list[Span]:
         """Of successive tokens in slots: the first of them, how many, and whether they are `Segment.is_whole`.

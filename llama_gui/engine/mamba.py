@@ -60,8 +60,9 @@ class Mamba(RatedRecurrent):
             times = F.softplus(rates[token] + weights.offsets).unsqueeze(1)
             memory, found = self._step(memory, convolved, times)
             read.append(self._normed(found.flatten() * F.silu(gates[token])))
-        piece.target.inputs[self.number] = window[len(mixed) :]
-        piece.target.memory[self.number] = memory
+        if piece.target is not None:
+            piece.target.inputs[self.number] = window[len(mixed) :]
+            piece.target.memory[self.number] = memory
         return torch.stack(read)
 
     def _activated(self, convolved: Tensor) -> Tensor:

@@ -1,11 +1,11 @@
 """What a layer may have in the place of attention: something that keeps a state, and nothing of a single token."""
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
 
+import torch
 from torch import Tensor
 
-from llama_gui.engine.layer_states import Piece, StateSpan, StateSpans
+from llama_gui.engine.layer_states import Piece, StateSpans
 from llama_gui.engine.linear import Linear
 
 
@@ -28,10 +28,6 @@ class Recurrent(ABC):
     @abstractmethod
     def attend(self, x: Tensor, spans: StateSpans) -> Tensor:
         """What comes before `out`: ``[rows, hidden] -> [rows, inner]``; writes the states that pieces lead to."""
-
-    @abstractmethod
-    def sum_up(self, piece: Piece) -> None:
-        """Go on to the state behind rows that were kept, all of which turned out to be right."""
 
 
 class RatedRecurrent(Recurrent):
@@ -60,21 +56,19 @@ class RatedRecurrent(Recurrent):
                     piece.kept.rates[self.number] = rates[row : row + piece.rows]
         return self.read(mixed, rates, spans)
 
-    def sum_up(self, piece: Piece) -> None:
-        """See `Recurrent`."""
-        assert piece.kept is not None
-        mixed, rates = (part[self.number] for part in piece.kept)
-        self.read(mixed, rates, StateSpans([StateSpan(0, [replace(piece, kept=None)])]))
-
     def read(self, mixed: Tensor, rates: Tensor, spans: StateSpans) -> Tensor:
         """Of what `qkv` and `rates` have made of some rows, which stays as it is: ``[rows, inner]``, see `attend`."""
         read = mixed.new_empty(len(mixed), self.inner)
         for span in spans.spans:
             for row, piece in span.placed():
                 rows = slice(row, row + piece.rows)
-                read[rows] = self._read(mixed[rows].float(), rates[rows], piece)
+                given, own = mixed[rows].float(), rates[rows]
+                if piece.pending is not None:
+                    before, rates_before = piece.pending.of(self.number)
+                    given, own = torch.cat((before, given)), torch.cat((rates_before, own))
+                read[rows] = self._read(given, own, piece)[-piece.rows :]
         return read
 
     @abstractmethod
     def _read(self, mixed: Tensor, rates: Tensor, piece: Piece) -> Tensor:
-        """The same of one piece, one token at a time, in float32."""
+        """The same of one piece, and of what is pending before, one token at a time, in float32."""

@@ -7,7 +7,7 @@ was cut: each is the sum of as many products, in the order of the tokens.
 import torch
 from torch import Tensor
 
-from llama_gui.engine.layer_states import Piece, StateSpans
+from llama_gui.engine.layer_states import StateSpans
 from llama_gui.engine.linear import Linear
 from llama_gui.engine.recurrent import Recurrent
 
@@ -37,16 +37,13 @@ class ShortConv(Recurrent):
                 rows = slice(row, row + piece.rows)
                 if piece.kept is not None:
                     piece.kept.mixed[self.number] = inputs[rows]
-                window = torch.cat((piece.source.inputs[self.number], inputs[rows]))
-                made[rows] = self._sums(window, piece.rows)
-                piece.target.inputs[self.number] = window[piece.rows :]
+                pending = [] if piece.pending is None else [piece.pending.mixed[self.number]]
+                window = torch.cat((piece.source.inputs[self.number], *pending, inputs[rows]))
+                last = window[-piece.rows - len(self.taps) + 1 :]
+                made[rows] = self._sums(last, piece.rows)
+                if piece.target is not None:
+                    piece.target.inputs[self.number] = last[piece.rows :]
         return made
-
-    def sum_up(self, piece: Piece) -> None:
-        """See `Recurrent`."""
-        assert piece.kept is not None
-        window = torch.cat((piece.source.inputs[self.number], piece.kept.mixed[self.number]))
-        piece.target.inputs[self.number] = window[piece.rows :]
 
     def _sums(self, window: Tensor, rows: int) -> Tensor:
         made = window[:rows] * self.taps[0]

@@ -12,8 +12,10 @@ from llama_gui.engine.layer_states import (
     MARK_BEFORE_END,
     MARK_BEFORE_QUESTION,
     MARK_EVERY,
+    MOST_GUESSES,
     MOST_MARKS,
     MOST_SMALL_MARKS,
+    KeptRows,
     Piece,
     SlotStates,
     StateShape,
@@ -21,6 +23,7 @@ from llama_gui.engine.layer_states import (
     StateSpans,
     cuts_of,
 )
+from llama_gui.engine.prompt_lookup import PromptLookup
 
 CONFIG = DeltaConfig(frozenset({0, 2}), 4, 2, 4, 8, 16)
 SHAPE = StateShape.of(CONFIG)
@@ -30,12 +33,13 @@ CPU = torch.device("cpu")
 def run(states: SlotStates, held: int, rows: int, cuts: tuple[int, ...] = (), guesses: int = 0) -> list[Piece]:
     """A pass in which each state becomes how many tokens are behind it."""
     pieces = states.pieces(rows, cuts, guesses)
-    place = held
+    place = states.place(held)
     for piece in pieces:
         assert (piece.source.memory == place).all()
-        place += piece.rows
-        piece.target.memory.fill_(place)
-        piece.target.inputs.fill_(place)
+        place += piece.rows + (0 if piece.pending is None else piece.pending.mixed.shape[1])
+        if piece.target is not None:
+            piece.target.memory.fill_(place)
+            piece.target.inputs.fill_(place)
     states.advance(held, rows)
     return pieces
 
@@ -136,6 +140,7 @@ def test_a_pass_that_failed_is_begun_again():
     states = SlotStates(SHAPE, CPU)
     run(states, 0, 10)
     for piece in states.pieces(40, (20,)):
+        assert piece.target is not None
         piece.target.memory.fill_(torch.nan)
     assert place_of(states) == 10
     run(states, 10, 40, (20,))
@@ -143,33 +148,71 @@ def test_a_pass_that_failed_is_begun_again():
     assert [tokens for tokens, _ in states.marks] == [30]
 
 
-def test_guesses_are_summed_up_when_they_were_right():
+def pending_of(states: SlotStates) -> KeptRows | None:
+    """What the next pass begins with."""
+    return states.pieces(1)[0].pending
+
+
+def guess(states: SlotStates, held: int, guesses: int, mark: float) -> None:
+    """A pass over a token and guesses, whose rows are `mark` and the numbers behind it."""
+    pieces = run(states, held, 1, guesses=guesses)
+    kept = pieces[-1].kept
+    assert [piece.rows for piece in pieces] == [1, guesses]
+    assert kept is not None
+    kept.mixed.copy_(torch.arange(mark, mark + guesses)[:, None].expand(2, guesses, SHAPE.mixed))
+
+
+def test_guesses_that_were_right_are_summed_up_with_the_next_pass():
     states = SlotStates(SHAPE, CPU)
     run(states, 0, 10)
-    pieces = run(states, 10, 1, guesses=4)
-    assert [piece.rows for piece in pieces] == [1, 4]
-    assert pieces[1].kept is not None
-    pieces[1].kept.mixed.copy_(torch.arange(4.0)[:, None].expand(2, 4, SHAPE.mixed))
-    assert states.unsettled() is None
+    guess(states, 10, 4, 0.0)
     states.advance(11, 1)
     states.advance(12, 1)
-    found = states.unsettled()
+    found = pending_of(states)
     assert found is not None
-    assert found.kept is not None
-    assert (found.rows, place_of(states)) == (2, 11)
-    assert found.kept.mixed.shape == (2, 2, SHAPE.mixed)
-    assert found.kept.mixed[1, 1, 0] == 1
-    assert found.kept.rates.shape == (2, 2, 8)
+    assert (place_of(states), states.place(13)) == (11, 11)
+    assert found.mixed.shape == (2, 2, SHAPE.mixed)
+    assert found.of(1)[0][:, 0].tolist() == [0, 1]
+    assert found.rates.shape == (2, 2, 8)
     other = SlotStates(SHAPE, CPU)
     other.take(states, 13, 13)
-    assert other.unsettled() is not None
-    found.target.memory.fill_(13)
-    states.settle(found)
-    assert (place_of(states), states.unsettled()) == (13, None)
+    guess(states, 13, 4, 50.0)
+    theirs = pending_of(other)
+    assert theirs is not None
+    assert theirs.mixed[0, :, 0].tolist() == [0, 1]
     assert place_of(other) == 11
-    run(states, 13, 1)
+    states.advance(14, 1)
+    again = pending_of(states)
+    assert again is not None
+    assert again.mixed[0, :, 0].tolist() == [50]
     states.go_back(0)
-    assert states.unsettled() is None
+    assert pending_of(states) is None
+
+
+def test_a_pass_that_failed_leaves_what_is_pending():
+    states = SlotStates(SHAPE, CPU)
+    run(states, 0, 10)
+    guess(states, 10, 4, 0.0)
+    states.advance(11, 2)
+    for _ in range(2):
+        first, last = states.pieces(1, (), 4)
+        assert last.kept is not None
+        last.kept.mixed.fill_(torch.nan)
+        assert first.pending is not None
+        assert first.pending.mixed[1, :, 0].tolist() == [0, 1]
+
+
+def test_states_take_no_more_memory_for_guesses():
+    states = SlotStates(SHAPE, CPU)
+    run(states, 0, 10)
+    guess(states, 10, 4, 0.0)
+    assert states.byte_count == 2 * SHAPE.byte_count
+
+
+def test_no_more_guesses_than_our_kernels_take_at_a_time():
+    assert PromptLookup.most_guesses <= MOST_GUESSES
+    with pytest.raises(ValueError, match="17 guesses are more than 16"):
+        SlotStates(SHAPE, CPU).pieces(1, (), 17)
 
 
 def test_rows_that_no_pass_ran():
@@ -179,10 +222,6 @@ def test_rows_that_no_pass_ran():
         with pytest.raises(ValueError, match="none that the last pass ran"):
             states.advance(10, rows)
     states.advance(10, 2)
-    piece = states.unsettled()
-    assert piece is not None
-    piece.target.memory.fill_(12)
-    states.settle(piece)
     run(states, 12, 1)
     with pytest.raises(ValueError, match="none that the last pass ran"):
         states.advance(13, 1)
@@ -232,8 +271,15 @@ def test_the_table_of_a_step():
     pieces, begins = spans.table
     assert begins.tolist() == [0, 2, 4]
     assert pieces[:, :2].tolist() == [[0, 4], [4, 6], [10, 1], [11, 2]]
-    first, second, _, last = pieces.tolist()
+    first, second, third, last = pieces.tolist()
     assert first[4:6] == second[2:4]
     assert first[3] == states[0].current.memory.data_ptr()
-    assert first[6:] == second[6:] == [0, 0]
-    assert all(last[6:])
+    assert first[6:] == second[6:] == third[6:] == [0] * 6
+    assert last[2:4] == third[4:6]
+    assert last[4:6] == [0, 0]
+    assert all(last[6:8])
+    states[1].advance(0, 1)
+    states[1].advance(1, 1)
+    (following,) = StateSpans([StateSpan(0, states[1].pieces(1))]).table[0].tolist()
+    assert following[8:10] == last[6:8]
+    assert following[10:] == [1, 2], "one of two"

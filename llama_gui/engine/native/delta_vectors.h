@@ -42,12 +42,11 @@ INLINE_HERE void NAMED(change_columns)(int n, int streams, const DeltaStep *step
 /* `n` vectors of columns, all tokens: a matrix `from` becomes `to`. The reading of a token comes before the change that it
  * makes, whose part in it is the change times the match of key and query. Between tokens the columns lie beside one another:
  * in the matrix they are so far apart that the cache would not hold them. */
-INLINE_HERE void NAMED(through_columns)(int n, const DeltaNet *net, const float *from, float *to, ptrdiff_t column,
+INLINE_HERE void NAMED(through_columns)(int n, const DeltaNet *net, const float *from, float *to, int streams, ptrdiff_t column,
                                         ptrdiff_t count, DeltaTokens *tokens) {
     const ptrdiff_t dim = net->value_dim, near = n * LANES;
     Vector matrix[DELTA_COLUMNS], change[DELTA_COLUMNS], held[DELTA_COLUMNS], seen[DELTA_COLUMNS];
     float *const between = tokens->columns;
-    const int streams = count == 1 && dim % LANES == 0; /* past the caches: nobody reads it before the next step */
     UNROLL for (int c = 0; c < n; c++) held[c] = seen[c] = SET(0.0f);
     for (ptrdiff_t i = 0; i < net->key_dim; i++) {
         UNROLL for (int c = 0; c < n; c++) matrix[c] = LOAD(from + i * dim + column + LANES * c);
@@ -58,7 +57,7 @@ INLINE_HERE void NAMED(through_columns)(int n, const DeltaNet *net, const float 
     const ptrdiff_t source_stride = count > 1 ? near : dim;
     for (ptrdiff_t t = 0; t < count; t++) {
         const int is_last = t + 1 == count;
-        float *const sink = is_last ? to + column : between;
+        float *const sink = is_last && to ? to + column : between;
         const ptrdiff_t stride = is_last ? dim : near, next = is_last ? t : t + 1; /* behind the last nobody looks */
         const DeltaStep step = {
             source, sink, source_stride, stride, net->key_dim, tokens->fades[t], tokens->keys[t], tokens->keys[next],
@@ -71,18 +70,20 @@ INLINE_HERE void NAMED(through_columns)(int n, const DeltaNet *net, const float 
             STORE(tokens->read[t] + column + LANES * c, FMADD(match, change[c], MUL(fade, seen[c])));
             held[c] = seen[c] = SET(0.0f);
         }
+        if (is_last && to == NULL) break;
         /* A call for each, so that the compiled loops do not ask. */
-        if (streams) NAMED(change_columns)(n, 1, &step, change, held, seen);
+        if (is_last && streams) NAMED(change_columns)(n, 1, &step, change, held, seen);
         else NAMED(change_columns)(n, 0, &step, change, held, seen);
     }
 }
 
 /* All whole vectors from `column` on; which column comes then. */
-static TARGET_HERE ptrdiff_t NAMED(through_matrix)(const DeltaNet *net, const float *from, float *to, ptrdiff_t column,
+static TARGET_HERE ptrdiff_t NAMED(through_matrix)(const DeltaNet *net, const float *from, float *to, int streams, ptrdiff_t column,
                                                    ptrdiff_t count, DeltaTokens *tokens) {
     ptrdiff_t left = (net->value_dim - column) / LANES;
+    streams = streams && net->value_dim % LANES == 0; /* else its rows are not aligned */
     for (; left >= DELTA_COLUMNS; left -= DELTA_COLUMNS, column += DELTA_COLUMNS * LANES)
-        NAMED(through_columns)(DELTA_COLUMNS, net, from, to, column, count, tokens);
-    for (; left > 0; left--, column += LANES) NAMED(through_columns)(1, net, from, to, column, count, tokens);
+        NAMED(through_columns)(DELTA_COLUMNS, net, from, to, streams, column, count, tokens);
+    for (; left > 0; left--, column += LANES) NAMED(through_columns)(1, net, from, to, streams, column, count, tokens);
     return column;
 }

@@ -20,12 +20,15 @@ typedef struct {
     int64_t is_in_turn; /* each key serves every so-many-th head, and not successive ones */
 } DeltaNet;
 
-/* Some rows, from one state to the next: see `StateShape`. `kept_mixed`, `kept_rates`: see `KeptRows`; or NULL. */
+/* Some rows, from one state to the next: see `Piece` and `KeptRows`; or NULL. Guesses, of which there are at most DELTA_TOKENS,
+ * lead to none. The first piece of a conversation may have rows that are pending: of each layer so many, with room for more. */
 typedef struct {
     int64_t row, rows;
     const float *from_inputs, *from_memory;
     float *to_inputs, *to_memory;
     float *kept_mixed, *kept_rates;
+    const float *pending_mixed, *pending_rates;
+    int64_t pending, pending_room;
 } DeltaPiece;
 
 /* Some tokens of a head. */
@@ -49,15 +52,37 @@ INLINE ptrdiff_t mixed_width(const DeltaNet *net) {
     return 2 * net->key_heads * net->key_dim + net->value_heads * net->value_dim;
 }
 
-/* The rows of a conversation that begin at `start`, and those before them. */
+/* What a conversation's tokens are convolved with. Its rows begin at `start`, those that are pending at `first`; rows before that
+ * are as wide as what is convolved. */
 typedef struct {
-    const float *rows, *before;
-    ptrdiff_t start, stride;
-} DeltaInputs;
+    const float *rows, *pending, *before;
+    ptrdiff_t start, first, stride, pending_stride, taps, width;
+} ConvInputs;
 
-INLINE const float *input_row(const DeltaNet *net, const DeltaInputs *from, ptrdiff_t row) {
+/* In the layer `number` of those that have states, of the conversation whose first piece this is. `skips`: so many numbers of a row,
+ * wherever it is, come before those that are convolved. */
+static ConvInputs conv_inputs_of(const DeltaPiece *piece, ptrdiff_t number, ptrdiff_t taps, ptrdiff_t width, const float *rows,
+                            ptrdiff_t stride, ptrdiff_t kept_stride, ptrdiff_t skips) {
+    const float *const before = piece->from_inputs + number * (taps - 1) * width;
+    const float *const pending = piece->pending ? piece->pending_mixed + number * piece->pending_room * kept_stride + skips : NULL;
+    return (ConvInputs){rows + skips, pending, before, piece->row, piece->row - piece->pending, stride, kept_stride, taps, width};
+}
+
+INLINE const float *input_row(const ConvInputs *from, ptrdiff_t row) {
     if (row >= from->start) return from->rows + row * from->stride;
-    return from->before + (row - from->start + net->tap_count - 1) * mixed_width(net);
+    if (row >= from->first) return from->pending + (row - from->first) * from->pending_stride;
+    return from->before + (row - from->first + from->taps - 1) * from->width;
+}
+
+/* All rows that one is convolved with. */
+INLINE void window_of(const ConvInputs *from, ptrdiff_t row, const float **to) {
+    for (ptrdiff_t j = 0; j < from->taps; j++) to[j] = input_row(from, row - from->taps + 1 + j);
+}
+
+/* The rates of a row of the conversation whose first piece this is: `count` for each. */
+INLINE const float *rates_row(const DeltaPiece *piece, ptrdiff_t number, const float *rates, ptrdiff_t count, ptrdiff_t row) {
+    if (row >= piece->row) return rates + row * count;
+    return piece->pending_rates + (number * piece->pending_room + row - piece->row + piece->pending) * count;
 }
 
 /* Divides a row by its length, and multiplies it with `scale`. */
@@ -94,9 +119,10 @@ INLINE_512 __m512 wide_silu(__m512 x) {
 #include "delta_vectors.h"
 #include "lanes_end.h"
 
-static void through_matrix(const DeltaNet *net, const float *from, float *to, ptrdiff_t count, DeltaTokens *tokens) {
-    const ptrdiff_t column = has_wide ? through_matrix_512(net, from, to, 0, count, tokens) : 0;
-    through_matrix_256(net, from, to, column, count, tokens);
+/* `to`: NULL where nobody asks for what the matrix becomes. `streams`: past the caches. */
+static void through_matrix(const DeltaNet *net, const float *from, float *to, int streams, ptrdiff_t count, DeltaTokens *tokens) {
+    const ptrdiff_t column = has_wide ? through_matrix_512(net, from, to, streams, 0, count, tokens) : 0;
+    through_matrix_256(net, from, to, streams, column, count, tokens);
 }
 
 /* `bias` of all channels, or NULL. */
@@ -106,21 +132,21 @@ static void convolve(const float *const *rows, const float *taps, const float *b
     convolve_256(rows, taps, bias, tap_count, width, channel + done, count - done, to + done);
 }
 
-static void take_tokens(const DeltaNet *net, const DeltaInputs *from, const float *rates, ptrdiff_t row, ptrdiff_t count,
-                        ptrdiff_t head, DeltaTokens *to) {
+static void take_tokens(const DeltaNet *net, const ConvInputs *from, const DeltaPiece *first, const float *rates, ptrdiff_t row,
+                        ptrdiff_t count, ptrdiff_t head, DeltaTokens *to) {
     const ptrdiff_t dim = net->key_dim, all = net->key_heads * dim;
     const ptrdiff_t key = key_of(net, head) * dim, width = mixed_width(net);
     const float scale = 1 / _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss((float)dim)));
     for (ptrdiff_t t = 0; t < count; t++) {
         const float *rows[DELTA_MOST_TAPS];
-        for (ptrdiff_t j = 0; j < net->tap_count; j++) rows[j] = input_row(net, from, row + t - net->tap_count + 1 + j);
+        window_of(from, row + t, rows);
         convolve(rows, net->taps, NULL, net->tap_count, width, key, dim, to->queries[t]);
         convolve(rows, net->taps, NULL, net->tap_count, width, all + key, dim, to->keys[t]);
         convolve(rows, net->taps, NULL, net->tap_count, width, 2 * all + head * net->value_dim, net->value_dim, to->values[t]);
         normalise_length(to->queries[t], dim, scale);
         normalise_length(to->keys[t], dim, 1);
         to->matches[t] = dot(to->queries[t], to->keys[t], dim);
-        take_rates(net, rates + (row + t) * 2 * net->value_heads, head, &to->corrects[t], &to->fades[t]);
+        take_rates(net, rates_row(first, net->number, rates, 2 * net->value_heads, row + t), head, &to->corrects[t], &to->fades[t]);
     }
 }
 
@@ -132,12 +158,12 @@ static void put_read(const DeltaNet *net, const float *gates, float *read, float
 }
 
 /* The inputs of a head's channels that the tokens behind `end` are convolved with. Heads that share a key write it once. */
-static void keep_inputs(const DeltaNet *net, const DeltaInputs *from, ptrdiff_t end, ptrdiff_t head, float *to) {
+static void keep_inputs(const DeltaNet *net, const ConvInputs *from, ptrdiff_t end, ptrdiff_t head, float *to) {
     const ptrdiff_t all = net->key_heads * net->key_dim, key = key_of(net, head) * net->key_dim;
     const ptrdiff_t value = 2 * all + head * net->value_dim;
     const int is_first = head == 0 || (net->is_in_turn ? head < net->key_heads : key_of(net, head - 1) != key_of(net, head));
     for (ptrdiff_t j = 0; j < net->tap_count - 1; j++, to += mixed_width(net)) {
-        const float *const row = input_row(net, from, end - net->tap_count + 1 + j);
+        const float *const row = input_row(from, end - net->tap_count + 1 + j);
         memcpy(to + value, row + value, net->value_dim * sizeof *to);
         if (!is_first) continue;
         memcpy(to + key, row + key, net->key_dim * sizeof *to);
@@ -151,21 +177,23 @@ static void through_head(const DeltaNet *net, const float *mixed, const float *r
     const ptrdiff_t width = net->value_heads * net->value_dim, stride = mixed_width(net) + width;
     const ptrdiff_t before = net->number * (net->tap_count - 1) * mixed_width(net);
     const ptrdiff_t matrix = (net->number * net->value_heads + head) * net->key_dim * net->value_dim;
-    const DeltaInputs from = {mixed, pieces->from_inputs + before, pieces->row, stride};
+    const ConvInputs from = conv_inputs_of(pieces, net->number, net->tap_count, mixed_width(net), mixed, stride, stride, 0);
+    ptrdiff_t row = from.first;
     DeltaTokens tokens;
     for (const DeltaPiece *piece = pieces; piece < pieces + count; piece++) {
-        const float *source = piece->from_memory + matrix;
-        for (ptrdiff_t done = 0; done < piece->rows; done += DELTA_TOKENS, source = piece->to_memory + matrix) {
-            const ptrdiff_t row = piece->row + done, left = piece->rows - done;
-            const ptrdiff_t some = left < DELTA_TOKENS ? left : DELTA_TOKENS;
-            take_tokens(net, &from, rates, row, some, head, &tokens);
-            through_matrix(net, source, piece->to_memory + matrix, some, &tokens);
-            for (ptrdiff_t t = 0; t < some; t++) {
+        const ptrdiff_t end = piece->row + piece->rows;
+        float *const to = piece->to_memory ? piece->to_memory + matrix : NULL;
+        for (const float *source = piece->from_memory + matrix; row < end; source = to) {
+            const ptrdiff_t left = end - row, some = left < DELTA_TOKENS ? left : DELTA_TOKENS;
+            take_tokens(net, &from, pieces, rates, row, some, head, &tokens);
+            through_matrix(net, source, to, piece + 1 == pieces + count && some == left, some, &tokens);
+            for (ptrdiff_t t = row < piece->row ? piece->row - row : 0; t < some; t++) {
                 const float *const gates = mixed + (row + t) * stride + mixed_width(net) + head * net->value_dim;
                 put_read(net, gates, tokens.read[t], y + (row + t) * width + head * net->value_dim);
             }
+            row += some;
         }
-        keep_inputs(net, &from, piece->row + piece->rows, head, piece->to_inputs + before);
+        if (to) keep_inputs(net, &from, end, head, piece->to_inputs + before);
     }
     _mm_sfence();
 }

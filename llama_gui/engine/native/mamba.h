@@ -12,9 +12,11 @@ typedef struct {
     int64_t heads, head_dim, groups, state_dim, tap_count, number;
 } Mamba;
 
-/* Some tokens of a head: what they write with, what they read with, what they write, and what they read, in two parts. */
+/* Some tokens of a head: what they write with, what they read with, what they write, and what they read, in two parts. `held`:
+ * values, keys and queries of rows that are convolved nowhere else. */
 typedef struct __attribute__((aligned(ALIGNMENT))) {
     const float *keys[MAMBA_TOKENS], *queries[MAMBA_TOKENS];
+    float held[MAMBA_TOKENS][3][MAMBA_MOST_DIM];
     float values[MAMBA_TOKENS][MAMBA_MOST_DIM], read[2][MAMBA_TOKENS][MAMBA_MOST_DIM];
     float fades[MAMBA_TOKENS];
 } MambaTokens;
@@ -39,45 +41,43 @@ INLINE ptrdiff_t mamba_stride(const Mamba *mamba) { return mamba_inner(mamba) + 
 #undef ROWS
 #include "lanes_end.h"
 
-static void through_state(const Mamba *mamba, const float *from, float *to, ptrdiff_t count, MambaTokens *tokens) {
-    const ptrdiff_t column = has_wide ? through_state_512(mamba, from, to, 0, count, tokens) : 0;
-    through_state_256(mamba, from, to, column, count, tokens);
+/* `to`: NULL where nobody asks for what the matrix becomes. `streams`: one token's past the caches. */
+static void through_state(const Mamba *mamba, const float *from, float *to, int streams, ptrdiff_t count, MambaTokens *tokens) {
+    const ptrdiff_t column = has_wide ? through_state_512(mamba, from, to, streams, 0, count, tokens) : 0;
+    through_state_256(mamba, from, to, streams, column, count, tokens);
 }
 
 /* --- the convolution, in place */
 
-/* Some channels of a conversation, whose rows begin at `start`; `before`: of the rows before those. */
+/* Some channels of a conversation. `rows`: the first row of all conversations. */
 typedef struct {
     const Mamba *mamba;
+    ConvInputs from;
     float *rows;
-    const float *before;
-    ptrdiff_t start, channel, count;
+    ptrdiff_t channel, count;
 } MambaChannels;
 
-/* The first channel of all that are convolved. */
-INLINE const float *mamba_row(const MambaChannels *of, ptrdiff_t row) {
-    if (row >= of->start) return of->rows + row * mamba_stride(of->mamba) + mamba_inner(of->mamba);
-    return of->before + (row - of->start + of->mamba->tap_count - 1) * mamba_mixed(of->mamba);
+static ConvInputs mamba_inputs(const Mamba *mamba, const float *rows, const DeltaPiece *first) {
+    const ptrdiff_t stride = mamba_stride(mamba);
+    return conv_inputs_of(first, mamba->number, mamba->tap_count, mamba_mixed(mamba), rows, stride, stride, mamba_inner(mamba));
 }
 
 /* The inputs that the tokens behind a piece are convolved with. */
 static void keep_mamba_inputs(const MambaChannels *of, const DeltaPiece *piece) {
-    const Mamba *const mamba = of->mamba;
-    const ptrdiff_t taps = mamba->tap_count - 1, end = piece->row + piece->rows;
-    for (ptrdiff_t j = 0; j < taps; j++)
-        memcpy(piece->to_inputs + (mamba->number * taps + j) * mamba_mixed(mamba) + of->channel,
-               mamba_row(of, end - taps + j) + of->channel, of->count * sizeof(float));
+    const ptrdiff_t taps = of->from.taps - 1, end = piece->row + piece->rows;
+    for (ptrdiff_t j = 0; piece->to_inputs && j < taps; j++)
+        memcpy(piece->to_inputs + (of->mamba->number * taps + j) * of->from.width + of->channel,
+               input_row(&of->from, end - taps + j) + of->channel, of->count * sizeof(float));
 }
 
 /* The last row first: what the others need is still there. */
 static void convolve_channels(const MambaChannels *of, ptrdiff_t end) {
     const Mamba *const mamba = of->mamba;
-    const ptrdiff_t taps = mamba->tap_count;
-    for (ptrdiff_t r = end - 1; r >= of->start; r--) {
+    for (ptrdiff_t r = end - 1; r >= of->from.start; r--) {
         const float *rows[DELTA_MOST_TAPS];
-        for (ptrdiff_t j = 0; j < taps; j++) rows[j] = mamba_row(of, r - taps + 1 + j);
+        window_of(&of->from, r, rows);
         float *const to = of->rows + r * mamba_stride(mamba) + mamba_inner(mamba) + of->channel;
-        convolve(rows, mamba->taps, mamba->bias, taps, mamba_mixed(mamba), of->channel, of->count, to);
+        convolve(rows, mamba->taps, mamba->bias, of->from.taps, of->from.width, of->channel, of->count, to);
     }
 }
 
@@ -88,8 +88,8 @@ static void convolve_mamba_in_team(const Mamba *mamba, float *rows, const DeltaS
         const DeltaPiece *const first = spans->pieces + spans->begins[n / parts];
         const DeltaPiece *const last = spans->pieces + spans->begins[n / parts + 1] - 1;
         const ptrdiff_t channel = n % parts * MAMBA_CHANNELS, left = mamba_mixed(mamba) - channel;
-        const float *const before = first->from_inputs + mamba->number * (mamba->tap_count - 1) * mamba_mixed(mamba);
-        const MambaChannels of = {mamba, rows, before, first->row, channel, left < MAMBA_CHANNELS ? left : MAMBA_CHANNELS};
+        const ConvInputs from = mamba_inputs(mamba, rows, first);
+        const MambaChannels of = {mamba, from, rows, channel, left < MAMBA_CHANNELS ? left : MAMBA_CHANNELS};
         for (const DeltaPiece *piece = first; piece <= last; piece++) keep_mamba_inputs(&of, piece);
         convolve_channels(&of, last->row + last->rows);
     }
@@ -97,19 +97,29 @@ static void convolve_mamba_in_team(const Mamba *mamba, float *rows, const DeltaS
 
 /* --- the heads */
 
-/* `rows` are convolved. */
-static void take_mamba_tokens(const Mamba *mamba, const float *rows, const float *rates, ptrdiff_t row, ptrdiff_t count,
-                              ptrdiff_t head, MambaTokens *to) {
-    const ptrdiff_t inner = mamba_inner(mamba), dim = mamba->head_dim;
-    const ptrdiff_t key = inner + head / (mamba->heads / mamba->groups) * mamba->state_dim;
+/* `from`: rows before its start are pending, and not convolved yet; the others are. */
+static void take_mamba_tokens(const Mamba *mamba, const ConvInputs *from, const DeltaPiece *first, const float *rates, ptrdiff_t row,
+                              ptrdiff_t count, ptrdiff_t head, MambaTokens *to) {
+    const ptrdiff_t dim = mamba->head_dim, size = mamba->state_dim, mixed_size = from->width;
+    const ptrdiff_t key = mamba_inner(mamba) + head / (mamba->heads / mamba->groups) * size, query = key + mamba->groups * size;
     for (ptrdiff_t t = 0; t < count; t++) {
-        const float *const mixed = rows + (row + t) * mamba_stride(mamba) + inner;
-        const float rate = softplus(rates[(row + t) * mamba->heads + head] + mamba->offsets[head]);
+        const float *const mixed = input_row(from, row + t), *values = mixed + head * dim;
+        const float rate = softplus(rates_row(first, mamba->number, rates, mamba->heads, row + t)[head] + mamba->offsets[head]);
         to->fades[t] = power(mamba->slopes[head] * rate);
         to->keys[t] = mixed + key;
-        to->queries[t] = mixed + key + mamba->groups * mamba->state_dim;
+        to->queries[t] = mixed + query;
+        if (row + t < from->start) {
+            const float *rows[DELTA_MOST_TAPS];
+            window_of(from, row + t, rows);
+            convolve(rows, mamba->taps, mamba->bias, from->taps, mixed_size, head * dim, dim, to->held[t][0]);
+            convolve(rows, mamba->taps, mamba->bias, from->taps, mixed_size, key, size, to->held[t][1]);
+            convolve(rows, mamba->taps, mamba->bias, from->taps, mixed_size, query, size, to->held[t][2]);
+            values = to->held[t][0];
+            to->keys[t] = to->held[t][1];
+            to->queries[t] = to->held[t][2];
+        }
         for (ptrdiff_t c = 0; c < dim; c += 8)
-            _mm256_store_ps(to->values[t] + c, _mm256_mul_ps(_mm256_set1_ps(rate), _mm256_loadu_ps(mixed + head * dim + c)));
+            _mm256_store_ps(to->values[t] + c, _mm256_mul_ps(_mm256_set1_ps(rate), _mm256_loadu_ps(values + c)));
     }
 }
 
@@ -126,17 +136,20 @@ static void through_mamba_head(const Mamba *mamba, const float *rows, const floa
                                ptrdiff_t head, float *y) {
     const ptrdiff_t dim = mamba->head_dim, inner = mamba_inner(mamba), stride = mamba_stride(mamba);
     const ptrdiff_t matrix = (mamba->number * mamba->heads + head) * mamba->state_dim * dim;
+    const ConvInputs from = mamba_inputs(mamba, rows, pieces);
+    ptrdiff_t row = from.first;
     MambaTokens tokens;
     for (const DeltaPiece *piece = pieces; piece < pieces + count; piece++) {
-        const float *source = piece->from_memory + matrix;
-        for (ptrdiff_t done = 0; done < piece->rows; done += MAMBA_TOKENS, source = piece->to_memory + matrix) {
-            const ptrdiff_t row = piece->row + done, left = piece->rows - done;
-            const ptrdiff_t some = left < MAMBA_TOKENS ? left : MAMBA_TOKENS;
-            take_mamba_tokens(mamba, rows, rates, row, some, head, &tokens);
-            through_state(mamba, source, piece->to_memory + matrix, some, &tokens);
-            for (ptrdiff_t t = 0; t < some; t++)
+        const ptrdiff_t end = piece->row + piece->rows;
+        float *const to = piece->to_memory ? piece->to_memory + matrix : NULL;
+        for (const float *source = piece->from_memory + matrix; row < end; source = to) {
+            const ptrdiff_t left = end - row, some = left < MAMBA_TOKENS ? left : MAMBA_TOKENS;
+            take_mamba_tokens(mamba, &from, pieces, rates, row, some, head, &tokens);
+            through_state(mamba, source, to, piece + 1 == pieces + count, some, &tokens);
+            for (ptrdiff_t t = row < piece->row ? piece->row - row : 0; t < some; t++)
                 put_mamba_read(mamba, rows + (row + t) * stride + head * dim, head, &tokens, t,
                                y + (row + t) * inner + head * dim);
+            row += some;
         }
     }
     _mm_sfence();

@@ -53,6 +53,7 @@ INLINE_HERE void NAMED(rows_through)(int n, const Mamba *mamba, const float *fro
         UNROLL for (int i = 0; i < 2; i++)
             UNROLL for (int c = 0; c < n; c++) STORE(read[i] + LANES * c, seen[i][c]);
     }
+    if (to == NULL) return;
     UNROLL for (int i = 0; i < ROWS; i++)
         UNROLL for (int c = 0; c < n; c++) STORE(to + at + i * dim + LANES * c, matrix[i][c]);
 }
@@ -75,11 +76,11 @@ static TARGET_HERE ptrdiff_t NAMED(gate_read)(const float *gates, const float *v
 }
 
 /* All whole vectors from `column` on; which column comes then. */
-static TARGET_HERE ptrdiff_t NAMED(through_state)(const Mamba *mamba, const float *from, float *to, ptrdiff_t column,
+static TARGET_HERE ptrdiff_t NAMED(through_state)(const Mamba *mamba, const float *from, float *to, int streams, ptrdiff_t column,
                                                   ptrdiff_t count, MambaTokens *tokens) {
     ptrdiff_t left = (mamba->head_dim - column) / LANES;
-    const int streams = mamba->head_dim % LANES == 0;
-    if (count > 1) {
+    streams = streams && mamba->head_dim % LANES == 0; /* else its rows are not aligned */
+    if (count > 1 || to == NULL) {
         for (; left >= 2; left -= 2, column += 2 * LANES) NAMED(tokens_through)(2, mamba, from, to, column, count, tokens);
         if (left > 0) NAMED(tokens_through)(1, mamba, from, to, column, count, tokens);
         return column + left * LANES;

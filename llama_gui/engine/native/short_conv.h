@@ -8,21 +8,14 @@ typedef struct {
     int64_t width, tap_count, number;
 } ShortConv;
 
-/* The rows of a conversation: gates of what goes in, gates of what comes out, and what goes in; then, in the place of the first,
- * what is convolved. `before`: what was, of the tokens before row `start`. */
+/* Some channels of the rows of a conversation: gates of what goes in, gates of what comes out, and what goes in; then, in the place
+ * of the first, what is convolved. */
 typedef struct {
     const ShortConv *conv;
+    ConvInputs from;
     float *rows;
-    const float *before;
-    ptrdiff_t start, channel, count;
+    ptrdiff_t channel, count;
 } Convolved;
-
-/* What a token's channels are convolved with: those of `row`, which may be one before the first. */
-INLINE const float *convolved_row(const Convolved *of, ptrdiff_t row) {
-    const ptrdiff_t width = of->conv->width;
-    if (row >= of->start) return of->rows + row * 3 * width + of->channel;
-    return of->before + (row - of->start + of->conv->tap_count - 1) * width + of->channel;
-}
 
 static void gate_inputs(const Convolved *of, ptrdiff_t row) {
     const ptrdiff_t width = of->conv->width;
@@ -36,9 +29,12 @@ static void convolve_row(const Convolved *of, ptrdiff_t row, float *to) {
     const float *const gates = of->rows + row * 3 * width + width + of->channel;
     const float *const weights = of->conv->taps + of->channel;
     for (ptrdiff_t c = 0; c < of->count; c += 8) {
-        __m256 sum = _mm256_mul_ps(_mm256_loadu_ps(convolved_row(of, row - taps + 1) + c), _mm256_loadu_ps(weights + c));
-        for (ptrdiff_t j = 1; j < taps; j++)
-            sum = _mm256_fmadd_ps(_mm256_loadu_ps(convolved_row(of, row - taps + 1 + j) + c), _mm256_loadu_ps(weights + j * width + c), sum);
+        const ptrdiff_t channel = of->channel + c;
+        __m256 sum = _mm256_mul_ps(_mm256_loadu_ps(input_row(&of->from, row - taps + 1) + channel), _mm256_loadu_ps(weights + c));
+        for (ptrdiff_t j = 1; j < taps; j++) {
+            const float *const from = input_row(&of->from, row - taps + 1 + j) + channel;
+            sum = _mm256_fmadd_ps(_mm256_loadu_ps(from), _mm256_loadu_ps(weights + j * width + c), sum);
+        }
         _mm256_storeu_ps(to + c, _mm256_mul_ps(_mm256_loadu_ps(gates + c), sum));
     }
 }
@@ -47,10 +43,12 @@ static void convolve_row(const Convolved *of, ptrdiff_t row, float *to) {
 static void keep_convolved(const Convolved *of, const DeltaPiece *piece) {
     const ptrdiff_t width = of->conv->width, before = of->conv->tap_count - 1, end = piece->row + piece->rows;
     const size_t size = of->count * sizeof(float);
-    for (ptrdiff_t j = 0; j < before; j++)
-        memcpy(piece->to_inputs + (of->conv->number * before + j) * width + of->channel, convolved_row(of, end - before + j), size);
+    for (ptrdiff_t j = 0; piece->to_inputs && j < before; j++)
+        memcpy(piece->to_inputs + (of->conv->number * before + j) * width + of->channel,
+               input_row(&of->from, end - before + j) + of->channel, size);
     for (ptrdiff_t r = 0; piece->kept_mixed && r < piece->rows; r++)
-        memcpy(piece->kept_mixed + (of->conv->number * piece->rows + r) * width + of->channel, convolved_row(of, piece->row + r), size);
+        memcpy(piece->kept_mixed + (of->conv->number * piece->rows + r) * width + of->channel,
+               input_row(&of->from, piece->row + r) + of->channel, size);
 }
 
 /* For all threads of a team: from rows [rows][3 * width], which are overwritten, to y [rows][width]. */
@@ -61,8 +59,9 @@ static void convolve_in_team(const ShortConv *conv, float *rows, const DeltaSpan
         const DeltaPiece *const first = spans->pieces + spans->begins[n / parts];
         const DeltaPiece *const last = spans->pieces + spans->begins[n / parts + 1] - 1;
         const ptrdiff_t channel = n % parts * CONV_CHANNELS, left = conv->width - channel;
-        const float *const before = first->from_inputs + conv->number * (conv->tap_count - 1) * conv->width;
-        const Convolved of = {conv, rows, before, first->row, channel, left < CONV_CHANNELS ? left : CONV_CHANNELS};
+        const ConvInputs from =
+            conv_inputs_of(first, conv->number, conv->tap_count, conv->width, rows, 3 * conv->width, conv->width, 0);
+        const Convolved of = {conv, from, rows, channel, left < CONV_CHANNELS ? left : CONV_CHANNELS};
         const ptrdiff_t end = last->row + last->rows;
         for (ptrdiff_t r = first->row; r < end; r++) {
             gate_inputs(&of, r);
