@@ -18,10 +18,12 @@ os.environ["GOMP_SPINCOUNT"] = "0"
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import gc
+import random
 import signal
 import threading
 import time
 import weakref
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
@@ -50,6 +52,25 @@ def pytest_configure() -> None:
         room = min(psutil.disk_usage(_IN_MEMORY).free, psutil.virtual_memory().available)
         if room > _ENOUGH_MEMORY:
             os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _IN_MEMORY)
+    # So is that of the tests, whose assertions pytest writes anew: that takes each of its processes 20 seconds.
+    sys.dont_write_bytecode = False
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` is looked at
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test that is `sampled`, all but so many of its variants are for the campaign: always the same ones.
+
+    They are drawn, as every so-many-th might have the same value of one parameter.
+    """
+    variants: defaultdict[tuple[str, int], list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None and item.get_closest_marker("campaign") is None:
+            variants[item.nodeid.partition("[")[0], mark.args[0]].append(item)
+    for (name, count), found in variants.items():
+        left = random.Random(name).sample(found, max(len(found) - count, 0))
+        for item in left:
+            item.add_marker(pytest.mark.campaign)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -71,6 +71,7 @@ def test_a_format_that_another_process_changes_meanwhile_is_no_damage(path: Path
 
 
 @pytest.mark.parametrize("bit", range(32))
+@pytest.mark.sampled(12)
 def test_a_damaged_format_number_is_no_other_format(store: ChatStore, path: Path, bit: int):
     store.create_chat("chat", "A title")
     store.save_node(question("1"))

@@ -237,6 +237,7 @@ WORKS: dict[str, Callable[[ChatStore], object]] = {
 
 @pytest.mark.parametrize("fail_at", range(1, 10))
 @pytest.mark.parametrize("work", WORKS)
+@pytest.mark.sampled(40)
 def test_each_statement_may_fail_and_the_next_try_succeeds(store: ChatStore, path: Path, fail_at: int, work: str):
     store.create_chat("chat", "Before")
     store.save_nodes([question(), question("gone")])

@@ -174,6 +174,7 @@ def spaced_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 
 @pytest.mark.parametrize("text", [" two three", "two three", "\n two", "  two", "\U0001f999 two"])
 @pytest.mark.parametrize("behind", ["One8", "One\U0001f999\U0001f999"])
+@pytest.mark.sampled(10)
 def test_behind_ordinary_text_an_answer_keeps_its_first_space(spaced_folder, load, text, behind):
     engine = load(folder=spaced_folder)
     prompt = engine.tokenizer.encode(behind)

@@ -67,6 +67,7 @@ def guesses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     ("kind", "length", "is_native"),
     [("gemma4", 70, True), ("gemma4-31b", 36, True), ("gemma4", 36, False), ("gemma4-31b", 70, False)],
 )
+@pytest.mark.sampled(2)
 def test_as_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Any, length: int, is_native: bool):
     """Behind one that it is given, three guesses in a row, each from what it made of the one before.
 
@@ -117,6 +118,7 @@ def test_as_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: 
         ("gemma4-26b", "int4", 0.0, "int8"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_the_answer_has_the_same_bits(
     tmp_path: Path, load: Any, guesses: list[int], kind: Any, dtype: str, temperature: float, kept: str
 ):

@@ -56,6 +56,7 @@ def test_mask(start, length):
     ],
     ids=str,
 )
+@pytest.mark.sampled(2)
 def test_a_row_has_the_same_bits_in_every_piece_of_a_prompt(dtype, dim):
     group, heads, total = 4, 2, 1024
     blocks = find_blocks(group, dim, dtype, CPU)

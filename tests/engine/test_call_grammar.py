@@ -159,6 +159,7 @@ OPENINGS = [
 
 
 @pytest.mark.parametrize(("manner", "opening"), OPENINGS)
+@pytest.mark.sampled(20)
 def test_what_is_begun_becomes_a_call(tokenizer_for: Callable[[Manner], Tokenizer], manner: Manner, opening: str):
     tokenizer = tokenizer_for(manner)
     for seed in range(3):

@@ -84,6 +84,7 @@ def experts(kind, dtype=torch.float32, *, gate="silu", has_bias=False, count=8, 
         ("MXFP4", torch.float32, 9, {"has_bias": True, "gate": "clamped", "count": 4, "chosen": 2}),
     ],
 )
+@pytest.mark.sampled(3)
 def test_rows_go_where_they_would_go_one_after_the_other(kind, dtype, rows, options):
     theirs = experts(kind, dtype, **options)
     ours = on_card(theirs, KERNELS)

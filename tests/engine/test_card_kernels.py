@@ -141,6 +141,7 @@ KINDS = ("plain", "window", "sinks", "cap", "window and sinks")
         (64, "plain", torch.float16),
     ],
 )
+@pytest.mark.sampled(4)
 def test_rows_attend_to_their_own_slots(monkeypatch, programs, kind, dtype):
     """However many splits there are of the keys."""
     monkeypatch.setattr(card_kernels, "_PROGRAMS", programs)
@@ -167,6 +168,7 @@ def test_rows_attend_to_their_own_slots(monkeypatch, programs, kind, dtype):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
 @pytest.mark.parametrize("rows", [1, 7, 40])
+@pytest.mark.sampled(3)
 def test_products_in_int8(rows, dtype):
     weight, x, bias = numbers(150, 200, dtype=dtype), numbers(rows, 200, dtype=dtype, seed=2), numbers(150, dtype=dtype)
     for offset in (None, bias):
@@ -204,6 +206,7 @@ def test_wide_products_in_int8_of_a_row():
 @pytest.mark.parametrize(
     ("rows", "groups"), [(1, 3), pytest.param(1, 40, marks=pytest.mark.campaign), (7, 11), (40, 3), (130, 3)]
 )
+@pytest.mark.sampled(3)
 def test_products_in_int4(rows, groups, dtype):
     width = GROUP * groups
     weight, x, bias = (
@@ -378,6 +381,7 @@ OTHERS = [shape for shape in (*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES) if shape
 
 @pytest.mark.parametrize("shape", [*PECULIAR, *(pytest.param(one, marks=pytest.mark.campaign) for one in OTHERS)])
 @torch.inference_mode()
+@pytest.mark.sampled(2)
 def test_each_family_has_torchs_logits(networks, shape):
     ours, theirs = networks(shape)
     assert ours.card is not None

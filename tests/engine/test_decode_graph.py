@@ -111,6 +111,7 @@ def accept(segments):
     ],
 )
 @torch.inference_mode()
+@pytest.mark.sampled(5)
 def test_a_fixed_step_has_the_bits_of_an_ordinary_one(networks, shape, dtype):
     network = networks(shape, dtype)
     (_, ours), (_, theirs) = (conversations(network, (5, 100, 254)) for _ in range(2))

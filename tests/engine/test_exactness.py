@@ -127,6 +127,7 @@ def cut_prompts_into(monkeypatch, sizes):
 
 
 @pytest.mark.parametrize(("shape", "dtype"), ALL_SHAPES_AND_DTYPES)
+@pytest.mark.sampled(14)
 def test_logits_do_not_depend_on_how_the_prompt_is_cut(load, monkeypatch, alone, shape, dtype):
     want = alone(shape, dtype)
     # Relatives go the same ways but for their heads and windows.
@@ -138,6 +139,7 @@ def test_logits_do_not_depend_on_how_the_prompt_is_cut(load, monkeypatch, alone,
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.sampled(3)
 def test_what_lay_in_the_memory_before_counts_for_nothing(load, monkeypatch, dtype):
     asked = request(PROMPT * 4, max_tokens=4)
     want = bits(load(dtype=dtype).submit(asked))
@@ -156,6 +158,7 @@ def test_what_lay_in_the_memory_before_counts_for_nothing(load, monkeypatch, dty
 
 
 @pytest.mark.parametrize(("shape", "dtype"), ALL_SHAPES_AND_DTYPES)
+@pytest.mark.sampled(12)
 def test_beside_nine_others_that_join_leave_and_fail(load, alone, shape, dtype):
     want = alone(shape, dtype)
     engine = load(shape, dtype=dtype)
@@ -179,6 +182,7 @@ def test_beside_nine_others_that_join_leave_and_fail(load, alone, shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.sampled(3)
 def test_after_prefix_reuse_copy_and_eviction(load, alone, dtype):
     want = alone("llama-3.2", dtype)
     engine = load(dtype=dtype)
@@ -199,6 +203,7 @@ def test_after_prefix_reuse_copy_and_eviction(load, alone, dtype):
 
 
 @pytest.mark.parametrize("dtype", [pytest.param(d, marks=LONG) if d in ("float32", "float16") else d for d in DTYPES])
+@pytest.mark.sampled(2)
 def test_a_wider_network(tmp_path, load, monkeypatch, dtype):
     """Wide enough that the threads really share each product, norm and activation."""
     wide = {"hidden_size": 768, "intermediate_size": 3072, "head_dim": 64, "num_attention_heads": 12}

@@ -60,6 +60,7 @@ def test_a_row_has_the_same_bits_beside_any_others(experts):
         ),
     ],
 )
+@pytest.mark.sampled(3)
 def test_stacks_of_a_file_stay_in_blocks(tmp_path, load, shape, kind):
     inner = {"moe_intermediate_size": 256} if shape in ("qwen2-moe", "qwen3-moe", "ernie-moe") else {}
     inner |= {"shared_expert_intermediate_size": 512} if shape == "qwen2-moe" else {}

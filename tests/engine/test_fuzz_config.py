@@ -233,6 +233,7 @@ def test_the_undamaged_values_load(model: Path) -> None:
     "name", ["num_hidden_layers", "vocab_size", "hidden_size", "intermediate_size", "num_attention_heads", "head_dim",
              "max_position_embeddings", "sliding_window", "max_window_layers", "eos_token_id"]
 )  # fmt: skip
+@pytest.mark.sampled(5)
 def test_nothing_is_allocated_for_a_number_beyond_reason(model: Path, name: str) -> None:
     # Each number once; the relatives read the same fields by the same rules.
     values = [

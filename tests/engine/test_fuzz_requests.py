@@ -222,6 +222,7 @@ def tiny(folder: Any, shape: Shape, **options: Any) -> Any:
     ],
     indirect=["folders"],
 )
+@pytest.mark.sampled(2)
 def test_in_any_company_as_alone(
     load: Callable[..., Engine], folders: dict[str, Any], monkeypatch: pytest.MonkeyPatch, kind: str, rounds: int
 ) -> None:

@@ -153,6 +153,7 @@ def replaced(value: Any, path: Path_, new: Any) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.sampled(5)
 def test_other_values_anywhere(folder: Path, seed: int) -> None:
     """Each of these types, in each place in turn: together the seeds cover a good part of all pairs."""
     state = json.loads(whole(folder))
@@ -165,6 +166,7 @@ def test_other_values_anywhere(folder: Path, seed: int) -> None:
 
 @pytest.mark.parametrize("name", ["bos_token", "eos_token", "unk_token", "added_tokens_decoder", "chat_template"])
 @pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.sampled(8)
 def test_settings_with_other_values(folder: Path, name: str, wrapped: bool) -> None:
     """What is no text is no token: the model may still be used."""
     settings = json.loads(whole(folder, "tokenizer_config.json"))
@@ -223,6 +225,7 @@ def test_two_tokens_with_one_id(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["Hello", " ", "", "l", "日本", "\0", "x" * 10_000])
+@pytest.mark.sampled(6)
 def test_an_added_token_that_is_an_ordinary_word(folder: Path, content: str) -> None:
     """The text comes back all the same, but for the spaces that the library puts in front of each part."""
     for added_id, special in itertools.product((0, 9, 300, 10**6, 2**32 - 1), (True, False)):

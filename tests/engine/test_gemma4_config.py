@@ -80,6 +80,7 @@ def test_what_does_not_run_is_refused(tmp_path: Path, changes: dict[str, Any], m
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
 @pytest.mark.parametrize("shape", ["gemma4", "gemma4-31b"])
+@pytest.mark.sampled(3)
 def test_an_answer_is_the_same_behind_what_the_cache_holds(tmp_path: Path, shape: Any, dtype: str):
     folder = write_tiny_llama(tmp_path / "model", shape)
     prompt = [(7 * i) % 350 + 5 for i in range(200)]

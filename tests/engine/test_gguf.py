@@ -43,6 +43,7 @@ def test_multipliers_are_the_same_numbers(tiny_folder, tmp_path, shape: Shape):
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, *FAMILY_SHAPES, *STRANGE_SHAPES, *CPU_SHAPES])
+@pytest.mark.sampled(18)
 def test_the_same_logits_to_the_bit(tiny_folder, load, tmp_path, shape: Shape):
     file = write_gguf(tiny_folder(shape), tmp_path / "tiny.gguf")
     ours, theirs = load(folder=file), load(shape)
@@ -123,6 +124,7 @@ def quantised_pair(tmp_path_factory):
         *itertools.product(("bfloat16",), ("Q8_0", "Q4_K", "Q5_1")),
     ],
 )
+@pytest.mark.sampled(18)
 def test_quantised_weights_are_those_of_the_package(quantised_pair, load, kind, dtype):
     file, twin = quantised_pair(kind)
     ours = load(folder=file, dtype=dtype)
@@ -146,6 +148,7 @@ def test_quantised_weights_are_those_of_the_package(quantised_pair, load, kind, 
 
 @pytest.mark.parametrize("piece", [256, 20 * 256, 2**20])
 @pytest.mark.parametrize("kind", ["F32", "BF16", "Q4_K", "Q8_0"])
+@pytest.mark.sampled(5)
 def test_a_weight_comes_in_rows_that_make_up_the_whole(tmp_path, monkeypatch, kind, piece):
     sizes = {"hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 1, "head_dim": 64}
     folder = write_tiny_llama(tmp_path / "model", "llama-3.1", **sizes)

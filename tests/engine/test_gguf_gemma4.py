@@ -48,6 +48,7 @@ def test_it_can_be_held_in_few_bits(tmp_path: Path, load: Any):
     ],
     ids=["not twice as wide", "nothing is borrowed", "two key heads", "no inputs", "a short window"],
 )
+@pytest.mark.sampled(3)
 def test_what_may_differ(tmp_path: Path, load: Any, changes: dict[str, Any]):
     folder = write_tiny_llama(tmp_path / "model", "gemma4", **changes)
     file = write_gguf(folder, tmp_path / "tiny.gguf")

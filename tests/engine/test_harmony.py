@@ -507,6 +507,7 @@ def prefers(engine, answer):
         PREAMBLE + NAMED_FIRST.replace(" json", "").format("no object"),
     ],
 )
+@pytest.mark.sampled(4)
 def test_a_call_is_kept_well_formed(engine, answer):
     pytest.importorskip("llguidance")
     process = prefers(engine, answer)

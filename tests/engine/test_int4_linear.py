@@ -53,6 +53,7 @@ def test_what_four_bits_hold_is_exact(dtype: torch.dtype, rows: int):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize(("out", "width"), [(40, 64), (200, 512), (200, 4096 + GROUP), (1024 + 64, 64)])
+@pytest.mark.sampled(3)
 def test_a_row_has_the_same_bits_in_calls_of_any_size(dtype: torch.dtype, out: int, width: int):
     linear, x = Int4Linear(numbers(out, width, dtype=dtype), None, COLUMNS), numbers(90, width, dtype=dtype, seed=3)
     whole = linear(x)

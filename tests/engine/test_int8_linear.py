@@ -61,6 +61,7 @@ def test_near_to_the_exact_product(kind, shape, dtype, bias):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.sampled(3)
 def test_a_row_is_the_same_in_calls_of_any_size(shape, dtype):
     linear, *_ = make(shape, dtype, bias=True)
     x = rows(130, shape[1], dtype)

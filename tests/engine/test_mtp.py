@@ -82,6 +82,7 @@ def layer_of(folder: Path) -> tuple[Any, MtpLayer]:
 @pytest.mark.parametrize("is_file", [False, True])
 @pytest.mark.parametrize("is_native", [True, False])
 @pytest.mark.parametrize("kind", ["qwen3.5", "qwen3.5-moe", "qwen3-next"])
+@pytest.mark.sampled(4)
 def test_as_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Any, is_native: bool, is_file: bool):
     """Behind a text and one token, three guesses in a row, each from what it made of the one before."""
     if not is_native:
@@ -120,6 +121,7 @@ def test_as_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: 
         ("qwen3-next", "int4", 0.0, "int8", True),
     ],
 )
+@pytest.mark.sampled(2)
 def test_the_answer_has_the_same_bits(
     tmp_path: Path,
     load: Any,

@@ -119,6 +119,7 @@ def by_torch(rows: Rows, window: int | None, sinks: Tensor | None = None, cap: f
 
 
 @pytest.mark.parametrize(("heads", "kv_heads", "dim", "dtype", "window"), list(cases()), ids=str)
+@pytest.mark.sampled(36)
 def test_as_torch_does_it(
     kernels: NativeKernels, heads: int, kv_heads: int, dim: int, dtype: torch.dtype, window: int | None
 ):
@@ -166,6 +167,7 @@ def test_a_sink_takes_its_share_and_gives_nothing(
 @pytest.mark.parametrize("window", [None, 9])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize(("heads", "kv_heads", "dim"), [(8, 2, 64), (6, 2, 24), (4, 2, 256)], ids=str)
+@pytest.mark.sampled(20)
 def test_scores_are_capped(
     kernels: NativeKernels, heads: int, kv_heads: int, dim: int, dtype: torch.dtype, window: int | None, cap: float
 ):

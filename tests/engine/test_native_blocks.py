@@ -244,6 +244,7 @@ def product_of(x: Tensor, scales: Tensor, rows: Tensor, width: int, kind: str) -
 
 @pytest.mark.parametrize("out", CHANNELS)
 @pytest.mark.parametrize(("kind", "width"), KINDS_AND_WIDTHS)
+@pytest.mark.sampled(48)
 def test_the_bits_are_those_of_whole_numbers_in_calls_of_any_size(
     kernels: NativeKernels, kind: str, width: int, out: int
 ):

@@ -138,6 +138,7 @@ def test_int4_is_written_out_as_it_is(kernels: NativeKernels, width: int, out: i
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 @pytest.mark.parametrize("out", CHANNELS)
 @pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.sampled(24)
 def test_half_has_the_same_bits_in_calls_of_any_size(kernels: NativeKernels, width: int, out: int, dtype: torch.dtype):
     x, weight, bias = numbers(MANY, width), numbers(out, width, dtype=dtype, seed=2), numbers(out, seed=3)
     x = as_multiplied(kernels, x, dtype)

@@ -363,6 +363,7 @@ def test_sinks_and_biases_everywhere(kernels: NativeKernels, form: str):
 
 @pytest.mark.parametrize("form", ["bfloat16", "codes", "int8", "Q4_K", ("int4", "int8")], ids=str)
 @pytest.mark.parametrize("shared", [256, 1280])
+@pytest.mark.sampled(4)
 def test_an_expert_that_all_rows_go_through_and_corrected_choices(
     kernels: NativeKernels, form: str | tuple[str, str], shared: int
 ):
@@ -443,6 +444,7 @@ def test_a_mixture_as_its_operations_do_it(
 
 
 @pytest.mark.parametrize("form", [*FORMS, ("Q5_K", "Q6_K")], ids=str)
+@pytest.mark.sampled(6)
 def test_a_row_of_a_mixture_has_the_same_bits_in_any_step(kernels: NativeKernels, form: str | tuple[str, str]):
     layer = Fixture(kernels, form, inner=256, experts=11)
     rows = conversations(81, 9, 30)

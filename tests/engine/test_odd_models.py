@@ -181,6 +181,7 @@ ODD_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("shape", "changes"), ODD_CONFIGS.values(), ids=ODD_CONFIGS)
+@pytest.mark.sampled(20)
 def test_an_odd_configuration_computes_what_transformers_does(
     tmp_path: Path, load: Load, shape: Any, changes: dict[str, Any]
 ) -> None:
@@ -243,6 +244,7 @@ ROPES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("changes", ROPES.values(), ids=ROPES)
+@pytest.mark.sampled(6)
 def test_rotary_embedding_in_either_spelling(tmp_path: Path, load: Load, changes: dict[str, Any]) -> None:
     folder = write_tiny_llama(tmp_path / "model", "llama-2", num_hidden_layers=2, num_key_value_heads=2)
     change_json(folder / "config.json", **changes)
@@ -367,6 +369,7 @@ def test_an_untied_model_without_its_head_is_refused(tmp_path: Path, load: Load)
 @pytest.mark.parametrize("shards", [1, 4])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("shape", ["llama-3.1", "llama-3.2"])
+@pytest.mark.sampled(5)
 def test_weights_in_another_dtype_and_in_shards(
     tmp_path: Path, load: Load, shape: Any, dtype: torch.dtype, shards: int
 ) -> None:
@@ -418,6 +421,7 @@ def favour_the_surplus(weights: dict[str, Tensor], rows: int) -> None:
 @pytest.mark.parametrize(
     ("shape", "draft"), [("llama-3.1", None), ("llama-3.2", None), ("tinyllama", None), ("llama-3.2", "ngram")]
 )
+@pytest.mark.sampled(2)
 def test_rows_that_are_no_token_are_never_drawn(tmp_path: Path, load: Load, shape: Any, draft: str | None) -> None:
     folder = with_vocabulary(tmp_path / "model", shape, 64)
     change_weights(folder, lambda weights: favour_the_surplus(weights, 64))

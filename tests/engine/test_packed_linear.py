@@ -47,6 +47,7 @@ def cancelling(rows, width, out, dtype):
 
 @pytest.mark.parametrize("dtype", needs_packed(torch.float32, torch.bfloat16, torch.float16))
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.sampled(5)
 def test_a_row_has_the_same_bits_in_calls_of_every_size(shape, dtype):
     x, weight = cancelling(max(COUNTS), shape[1], shape[0], dtype)
     linear = PackedLinear.pack(weight, None, Known())

@@ -72,6 +72,7 @@ def test_logits_in_float32(load, theirs, shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES + CPU_SHAPES)
+@pytest.mark.sampled(12)
 def test_greedy_tokens(load, theirs, shape):
     engine = load(shape)
     model = theirs(shape)
@@ -89,6 +90,7 @@ def test_greedy_tokens(load, theirs, shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES + FAMILY_SHAPES + CPU_SHAPES)
+@pytest.mark.sampled(20)
 def test_logits_in_bfloat16(load, theirs, shape):
     engine = load(shape, dtype="bfloat16")
     model = theirs(shape)

@@ -268,6 +268,7 @@ def test_an_unknown_option_is_refused_before_a_model_is_loaded(name: str):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
 @pytest.mark.parametrize("shape", ["llama-3.2", "llama-3.1", "qwen2"])
+@pytest.mark.sampled(4)
 def test_the_estimate_is_what_the_weights_take(tmp_path: Path, shape, dtype: str):
     folder = write_tiny_llama(tmp_path / "model", shape, hidden_size=128, vocab_size=4096)
     with Engine.load(folder, dtype=dtype) as engine:

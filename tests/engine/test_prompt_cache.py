@@ -532,6 +532,7 @@ def test_an_answer_is_written_anew_after_a_restart_with_equal_bits(load, kept, o
 
 
 @pytest.mark.parametrize("count", [1, 84, 85, 86, 150])
+@pytest.mark.sampled(3)
 def test_a_summed_up_chat_goes_on_after_a_restart(load, kept, count):
     """From its end, whether or not that is the end of a block."""
     engine = load("qwen3.5", prompt_cache=kept)

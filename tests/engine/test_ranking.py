@@ -66,6 +66,7 @@ WAYS = [
 @pytest.mark.parametrize("scale", [4.0, 0.5], ids=["peaked", "flat"])
 @pytest.mark.parametrize("way", WAYS, ids=str)
 @pytest.mark.parametrize("more", [{}, {"logprobs": 5}, {"logprobs": RANKS + 1}], ids=str)
+@pytest.mark.sampled(30)
 def test_what_is_drawn(way, scale, more):
     logits = rows(40, scale)
     plain = SamplingParams(

@@ -45,6 +45,7 @@ def answered(shape: Shape, load: Any) -> Callable[..., list[Any]]:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.sampled(3)
 def test_an_answer_is_written_anew(shape: Shape, load: Any, answered: Any, dtype: str):
     engine: Engine = load(shape, dtype=dtype)
     want = answered(request(), dtype=dtype)
@@ -151,6 +152,7 @@ class Oracle:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+@pytest.mark.sampled(4)
 def test_guesses_change_no_bit(shape: Shape, load: Any, answered: Any, dtype: str):
     asked = request(PROMPT[:100], max_tokens=60, key="a")
     want = answered(asked, dtype=dtype)

@@ -61,6 +61,7 @@ def test_frequencies(rope, head_dim):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("rope", ROPES.values(), ids=ROPES)
+@pytest.mark.sampled(6)
 def test_tables(rope, dtype):
     positions = torch.tensor([0, 1, 7, 1023, 1024, 8191, 40000, 131071])
     want = theirs.LlamaRotaryEmbedding(their_config(64, rope))(torch.empty(0, dtype=dtype), positions[None])

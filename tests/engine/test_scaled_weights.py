@@ -28,6 +28,7 @@ def assert_same(load, folder, same, **options):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.sampled(5)
 def test_a_layout_is_its_weights_times_its_scales(tmp_path, tiny_folder, load, layout):
     folder, same = write_fp8(tiny_folder("llama-3.1"), tmp_path / "model", LAYOUTS[layout])
     assert_same(load, folder, same, dtype="float32")
@@ -41,6 +42,7 @@ def test_a_layout_is_its_weights_times_its_scales(tmp_path, tiny_folder, load, l
         *(("channels", True, dtype) for dtype in ("bfloat16", "int8", "int4")),
     ],
 )
+@pytest.mark.sampled(4)
 def test_numbers_are_rounded_once_in_every_precision(tmp_path, load, layout, dtype, has_kernels, monkeypatch):
     """As wide as weights must be that our own kernels hold in few bits."""
     if not has_kernels:
@@ -60,6 +62,7 @@ def test_numbers_are_rounded_once_in_every_precision(tmp_path, load, layout, dty
      ("granite-moe", "channels"), ("smollm2", "mistral"), ("granite4-h", "channels"), ("nemotron-h", "modelopt"),
      ("nemotron-h-moe", "channels"), ("qwen3.5", "channels"), ("lfm2", "channels")],
 )  # fmt: skip
+@pytest.mark.sampled(8)
 def test_families(tmp_path, tiny_folder, load, shape, layout):
     folder, same = write_fp8(tiny_folder(shape), tmp_path / "model", LAYOUTS[layout])
     assert_same(load, folder, same, dtype="float32")

@@ -258,6 +258,7 @@ def space_of(tokenizer: Tokenizer) -> int:
 # --- texts
 
 
+@pytest.mark.sampled(3)
 def test_a_text_comes_whole_and_as_early_as_it_can(tokenizer: Tokenizer) -> None:
     for text in TEXTS.values():
         for written in (text, f" {text} ", f"a{text}\n{text}"):
@@ -351,6 +352,7 @@ chance = settings(max_examples=150, deadline=None, derandomize=True, database=No
 
 @chance
 @given(data=st.data())
+@pytest.mark.sampled(3)
 def test_random_ids_show_what_is_certain_and_nothing_else(tokenizer: Tokenizer, data: st.DataObject) -> None:
     ids = data.draw(st.lists(st.integers(0, tokenizer.vocab_size - 1), max_size=30))
     assert_prompt_and_exact(tokenizer, ids)

@@ -81,6 +81,7 @@ def plain(tiny_folder, kernel_notes):
         (0.9, "int4", "ngram"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_the_answer_has_the_same_bits(load, plain, drafts, draft, temperature, dtype):
     wanted, want, longer, want_longer = plain(temperature, dtype)
     engine = load(dtype=dtype, draft=drafts[draft])

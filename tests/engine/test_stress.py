@@ -221,6 +221,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("options", KINDS.values(), ids=KINDS)
+@pytest.mark.sampled(2)
 def test_cancels_in_every_kind_of_engine(
     load: Load, tiny_folder: Callable[..., Any], small_pieces: None, options: dict[str, Any]
 ) -> None:
@@ -238,6 +239,7 @@ def test_cancels_in_every_kind_of_engine(
 
 
 @pytest.mark.parametrize("options", [{"strategy": s} for s in STRATEGIES] + [{"draft": "ngram"}], ids=str)
+@pytest.mark.sampled(2)
 def test_a_cancel_at_each_token_ends_there(load: Load, options: dict[str, Any]) -> None:
     """From the callback, which runs between two steps: then the end is exact."""
     engine = load(threads=1, **options)
@@ -436,6 +438,7 @@ def alone(tiny_folder: Callable[..., Any], kernel_notes: Path) -> list[Bits]:
         ),
     ],
 )
+@pytest.mark.sampled(4)
 def test_a_failure_at_a_token_ends_that_answer_alone(
     faulty: Callable[..., Engine], alone: list[Bits], fault: Callable[[Tensor], Tensor], token: int
 ) -> None:
@@ -505,6 +508,7 @@ def raising_at(token: int) -> GenerateRequest:
 
 @pytest.mark.parametrize("token", [0, 1, 5, 19])
 @pytest.mark.parametrize("draft", [None, "ngram"])
+@pytest.mark.sampled(3)
 def test_a_processor_that_raises_ends_its_own_answer(
     load: Load, alone: list[Bits], draft: str | None, token: int
 ) -> None:
@@ -589,6 +593,7 @@ def test_a_later_request_does_not_take_the_memory_that_an_answer_will_need(load:
     ("draft", "limit"),
     [*((None, limit) for limit in (2, 31, 32, 511, 512, 513, 1025)), *(("ngram", limit) for limit in (2, 32, 513))],
 )
+@pytest.mark.sampled(4)
 def test_an_answer_fills_the_context_to_the_last_token(load: Load, limit: int, draft: str | None) -> None:
     engine = load(threads=1, max_context=limit, draft=draft)
     for room in {1, min(2, limit - 1), min(9, limit - 1)}:
@@ -672,6 +677,7 @@ def one_engine(request: pytest.FixtureRequest, tiny_folder: Callable[..., Any], 
     ],
     indirect=["one_engine"],
 )
+@pytest.mark.sampled(2)
 def test_a_huge_message_is_refused_within_seconds(one_engine: Engine, text: str) -> None:
     began = time.monotonic()
     with pytest.raises(PromptTooLongError, match="Shorten the message"):

@@ -118,6 +118,7 @@ def _render(source: str) -> str:
 
 
 @pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.sampled(25)
 def test_a_bomb_ends_soon(name: str, monkeypatch: pytest.MonkeyPatch):
     if name in BUSY:
         monkeypatch.setattr(template_meter, "MAX_SECONDS", template_meter.MAX_SECONDS / 5)

@@ -52,6 +52,7 @@ def template_of(name: str) -> ChatTemplate:
 @pytest.mark.parametrize("system", [[], [Message("system", "Be kind.")]])
 @pytest.mark.parametrize("after", [[], AFTER])
 @pytest.mark.parametrize("tools", [TOOLS, None])
+@pytest.mark.sampled(30)
 def test_every_model_reads_a_chat_in_which_tools_were_called(name: str, system: list, after: list, tools: Any):
     text = template_of(name).render([*system, ASKED, CALLED, *REPLIES, *after], tools=tools)
     if name.startswith("mistral") and not after:
@@ -106,6 +107,7 @@ LATER = Message("system", "From now on in French.")
 @pytest.mark.parametrize("name", sorted(file.name for file in TEMPLATE_FILES.glob("*.jinja")))
 @pytest.mark.parametrize("place", [1, 2, 4])
 @pytest.mark.parametrize("system", [[], [Message("system", "Be kind.")]])
+@pytest.mark.sampled(25)
 def test_every_model_is_told_what_the_system_says_in_the_midst(name: str, place: int, system: list):
     """As Claude Code says it."""
     said = [

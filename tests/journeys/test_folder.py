@@ -230,6 +230,7 @@ def test_the_dialog_grows_with_what_it_says(tab: ChatTab, folder: Path, qtbot):
         (False, 4_096, 2_000, 3_500),
     ],
 )
+@pytest.mark.sampled(2)
 def test_a_server_gets_as_much_as_it_reads(
     show_window, tmp_path: Path, qtbot, monkeypatch, is_on_internet: bool, max_context: int, least: int, most: int
 ):

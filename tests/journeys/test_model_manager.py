@@ -490,6 +490,7 @@ def read_memory_at(window: MainWindow, bandwidth: float, free: int = 24 * 10**9)
         (6e9, "meta-llama/Llama-3.2-1B-Instruct"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_the_first_choice_is_the_largest_that_answers_quickly(
     open_starter: OpenWindow, qtbot: QtBot, free: int, bandwidth: float, choice: str
 ):

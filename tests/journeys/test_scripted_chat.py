@@ -394,6 +394,7 @@ def test_the_palette_finds_models_and_chats_and_searches_for_the_rest(open_windo
     [("temperature", "temperature"), ("creativity", "temperature"), ("dry base", "dry_base"), ("overflow", "overflow")],
 )
 @pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.sampled(3)
 def test_the_palette_leads_to_a_field_of_the_settings(open_window, qtbot, words, name, is_open):
     window = open_window(ScriptedEngine(), settings=UserSettings(settings_panel_open=is_open))
     trigger(window, "palette")

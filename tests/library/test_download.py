@@ -169,6 +169,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("faults", FAULTS, ids=lambda faults: "-".join(fault.kind for fault in faults))
+@pytest.mark.sampled(8)
 def test_a_faulty_server_costs_patience_only(fake_hub: FakeHub, access: HubAccess, faults: list[Fault]):
     plan = add_model(fake_hub, access)
     fake_hub.break_next(WEIGHTS, *faults)

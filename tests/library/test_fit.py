@@ -46,6 +46,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize(
     "name", ["starter", "llama-3.1", "smollm2", "qwen2", "qwen3", "qwen3-moe", "granite-moe", "gpt-oss"]
 )
+@pytest.mark.sampled(12)
 def test_the_weights_are_counted_as_the_engine_holds_them(models: dict[str, Path], name: str, dtype: str):
     shape = ModelShape.from_config(json.loads((models[name] / "config.json").read_text(encoding="utf-8")))
     machine = fit.machine_here()

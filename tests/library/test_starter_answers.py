@@ -52,6 +52,7 @@ def answer(starter: tuple[Any, Any], *turns: str) -> str:
         ("What is the capital of France?", "starter model"),
     ],
 )
+@pytest.mark.sampled(6)
 def test_it_answers(starter: tuple[Any, Any], question: str, expected: str):
     assert expected in answer(starter, question)
 

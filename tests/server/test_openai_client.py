@@ -499,6 +499,7 @@ def test_calls_that_must_be_are_several_where_the_model_writes_lists(serve: Serv
 
 @pytest.mark.parametrize("strict", [True, None])
 @pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.sampled(2)
 def test_a_call_that_the_model_begins_by_itself_is_well_formed(serve: Serve, tool_engine: Engine, strict, stream):
     pytest.importorskip("llguidance")
     tool = {"type": "function", "function": {**ADD["function"], **({"strict": strict} if strict else {})}}

@@ -76,6 +76,7 @@ def test_what_a_server_is_not_sent_has_no_number(panel):
         ("seed", str(2**63 - 1), 2**63 - 1),
     ],
 )
+@pytest.mark.sampled(6)
 def test_a_typed_value_is_the_chats(panel, qtbot, name, text, value):
     with qtbot.waitSignal(panel.settings_edited) as edited:
         type_into(qtbot, panel.rows[name], text)
@@ -114,6 +115,7 @@ def test_max_tokens(panel, qtbot):
         ("seed", "-3", "a whole number of at least 0"),
     ],
 )
+@pytest.mark.sampled(5)
 def test_wrong_input_is_named_and_changes_nothing(panel, qtbot, name, text, allowed):
     row = panel.rows[name]
     row.set_value(1)

@@ -56,6 +56,7 @@ def test_what_is_read_stays_in_its_place_when_earlier_messages_come(view):
 
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("place", ["behind a gap", "in a long answer"])
+@pytest.mark.sampled(2)
 def test_what_is_read_stays_in_its_place_in_another_look(view, qtbot, qapp, hidden, place):
     """The gap and the fold that were opened are closed again by drawing anew."""
     nodes = chat(300)

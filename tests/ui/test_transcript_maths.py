@@ -105,6 +105,7 @@ def test_what_is_too_long_or_has_too_many_cells_to_be_laid_out_is_unicode():
 
 
 @pytest.mark.parametrize("lines", ["\\[\na\n", "$$\na", "> $$\n", "- \\[\n", "\\(", "$a "])
+@pytest.mark.sampled(3)
 def test_hostile_signs_are_read_once(lines):
     text = lines * 20_000
     tokens = PARSER.parse(text)  # where each sign looked for its end to the last line, this took an hour

@@ -69,6 +69,7 @@ def test_a_stream_ends_as_the_whole_text(qapp, source):
 
 
 @pytest.mark.parametrize("source", [d for d in DOCUMENTS if "[later]" not in d], ids=lambda d: d[:12])
+@pytest.mark.sampled(8)
 def test_while_it_streams_it_already_looks_like_the_whole(qapp, source):
     # All but a reference that is used before it is defined is right before the end.
     expected = at_once(source.replace("\r\n", "\n"))
@@ -189,6 +190,7 @@ def test_thousands_of_items_are_plain_text(qapp, source):
 @pytest.mark.parametrize(
     "bomb", [">" * 10_000, "[" * 20_000, "[a](b" * 5_000, "`" * 50_000, "```\nx\n" * 500, "*a " * 5_000, "<" * 50_000]
 )
+@pytest.mark.sampled(4)
 def test_hostile_markdown_is_written(qapp, bomb):
     document, writer = new_writer()
     stream = MarkdownStream(writer)

@@ -17,6 +17,7 @@ def text_of(rng: random.Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.sampled(2)
 def test_any_order_of_changes(qtbot, monkeypatch, seed):
     monkeypatch.setattr("llama_gui.ui.transcript.page_end.MESSAGES_AT_ONCE", 6)
     rng = random.Random(seed)

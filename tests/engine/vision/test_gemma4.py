@@ -82,6 +82,7 @@ def test_pixels(tmp_path: Path, size: tuple[int, int]):
     [("gemma4", LIMITS, True), ("gemma4", {}, False), ("gemma4-31b", {}, True), ("gemma4-31b", LIMITS, False),
      ("gemma4-26b", LIMITS, True), ("gemma4-12b", {}, True)],
 )  # fmt: skip
+@pytest.mark.sampled(2)
 def test_answers(
     tmp_path: Path, load: Any, monkeypatch: pytest.MonkeyPatch, kind: Kind, vision: dict[str, Any], has_kernels: bool
 ):
@@ -121,6 +122,7 @@ def test_answers(
 
 
 @pytest.mark.parametrize("kind", ["gemma4", "gemma4-31b", "gemma4-12b"])
+@pytest.mark.sampled(1)
 def test_a_file_is_the_folders_model(load: Any, tmp_path: Path, kind: Kind):
     vision = {} if kind == "gemma4-12b" else LIMITS
     folder = write_tiny_seeing_gemma4(tmp_path / "folder", kind, most=280, **vision, **_room(kind))

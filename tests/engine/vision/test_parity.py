@@ -44,6 +44,7 @@ def test_pixels(seeing: Path, image: Image):
 
 @pytest.mark.parametrize("text", ["mistral", "ministral3"])
 @pytest.mark.parametrize("vision", [{}, {"hidden_act": "gelu", "patch_size": 14, "merge": 1, "bias": True}])
+@pytest.mark.sampled(2)
 def test_answers(tmp_path: Path, load: Any, text: Any, vision: dict[str, Any]):
     from transformers import Mistral3ForConditionalGeneration
 

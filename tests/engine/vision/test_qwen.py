@@ -50,6 +50,7 @@ def test_pixels(tmp_path: Path, image: Image):
 
 
 @pytest.mark.parametrize(("kind", "is_flat"), [*((kind, False) for kind in KINDS), ("qwen2.5", True)])
+@pytest.mark.sampled(2)
 def test_answers(tmp_path: Path, load: Any, kind: Kind, is_flat: bool):
     from transformers import AutoModelForImageTextToText
 
@@ -169,6 +170,7 @@ def test_sections_that_are_no_head_are_refused(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(2)
 def test_a_gguf_file_is_the_folders_model(tmp_path: Path, load: Any, kind: Kind):
     folder = write_tiny_qwen_vl(tmp_path / "folder", kind)
     engine, whole = load(folder=qwen_as_gguf(folder, tmp_path / "gguf")), load(folder=folder)

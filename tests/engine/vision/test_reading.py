@@ -70,12 +70,14 @@ def engine(load: Any, seeing: Path, request: pytest.FixtureRequest) -> Engine:
     return load(folder=seeing, dtype=request.param)
 
 
+@pytest.mark.sampled(5)
 def test_an_answer_depends_on_its_image(engine: Engine):
     answers = [engine.generate(ask(*images)).token_ids for images in ((RED,), (BLUE,), (RED, BLUE), (BLUE, RED), ())]
     assert len(set(answers)) == len(answers)
     assert engine.generate(ask(RED)).token_ids == answers[0]
 
 
+@pytest.mark.sampled(5)
 def test_beside_others_an_answer_is_the_same(engine: Engine):
     requests = [ask(RED), ask(BLUE, RED), ask(text="Hello"), ask(BLUE, text="?")]
     alone = [engine.generate(request).token_ids for request in requests]
@@ -86,6 +88,7 @@ def test_beside_others_an_answer_is_the_same(engine: Engine):
 
 
 @pytest.mark.parametrize("pieces", [1, 5, 64])
+@pytest.mark.sampled(5)
 def test_a_prompt_that_is_cut_gives_the_same_bits(
     load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch, pieces: int
 ):
@@ -100,6 +103,7 @@ def test_a_prompt_that_is_cut_gives_the_same_bits(
     assert [output.top_logprobs for output in outputs] == tops
 
 
+@pytest.mark.sampled(5)
 def test_what_was_read_of_a_chat_is_not_read_again(engine: Engine, monkeypatch: pytest.MonkeyPatch, tower_kind: Any):
     looked: list[int] = []
     read = tower_kind.read
@@ -141,6 +145,7 @@ def test_images_of_a_chat_come_from_the_disk(
     assert again.usage.cached_tokens >= 128
 
 
+@pytest.mark.sampled(2)
 def test_others_go_on_while_an_image_is_read(load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(loop, "LOOK_SECONDS", (0.0, 0.0))  # a piece in each step
     monkeypatch.setattr(tower, "PIECE", 4)
@@ -194,6 +199,7 @@ def test_reading_an_image_can_be_cancelled(load: Any, seeing: Path, monkeypatch:
     closing.cancel()
 
 
+@pytest.mark.sampled(2)
 def test_what_was_read_of_an_image_serves_the_next_question(
     load: Any, seeing: Path, monkeypatch: pytest.MonkeyPatch, tower_kind: Any
 ):
@@ -246,6 +252,7 @@ def test_one_that_fails_touches_no_other(load: Any, seeing: Path, monkeypatch: p
     assert good.result().token_ids == expected
 
 
+@pytest.mark.sampled(2)
 def test_a_state_goes_on_elsewhere(load: Any, seeing: Path):
     whole = load(folder=seeing).generate(ask(RED, BLUE))
     job = load(folder=seeing).submit(ask(RED, BLUE))
@@ -274,6 +281,7 @@ def test_a_prompt_may_be_a_text_or_ids(load: Any, seeing_pixtral: Path):
 
 
 @pytest.mark.parametrize("draft", ["ngram", "folder"])
+@pytest.mark.sampled(3)
 def test_guesses_change_no_text(load: Any, seeing: Path, draft: str):
     request = ask(RED, BLUE, text="a b c a b c a b c", max_tokens=40, ignore_eos=True)
     expected = load(folder=seeing).generate(request)
