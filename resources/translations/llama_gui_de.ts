@@ -5101,6 +5101,10 @@
         <translation>unter {0}, so viele Blöcke gibt es</translation>
     </message>
     <message>
+        <source>{0} guesses are more than {1}</source>
+        <translation>{0} geratene Tokens sind mehr als {1}</translation>
+    </message>
+    <message>
         <source>{0} rows are none that the last pass ran</source>
         <translation>{0} Zeilen hat der letzte Durchgang nicht gerechnet</translation>
     </message>
