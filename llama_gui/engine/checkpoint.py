@@ -333,21 +333,18 @@ def _name_in(network: Network, stored: str) -> str | None:
     if network == "all":
         return stored
     if network == "mtp":
-        return _mtp_name(stored) if stored.startswith(_MTP) else None
+        inner = stored.removeprefix(_MTP)
+        return None if inner == stored else _renamed(inner, _MTP_PARTS) or inner
+    seen = _renamed(stored, _VISION_PARTS)
     if network == "vision":
-        prefix = next((prefix for prefix in _VISION_PARTS if stored.startswith(prefix)), None)
-        name = "" if prefix is None else _VISION_PARTS[prefix] + stored.removeprefix(prefix)
-        return None if not name or name.startswith(_UNUSED) else name
-    if stored.startswith(tuple(_VISION_PARTS)):
-        return None
-    prefix = next((prefix for prefix in _TEXT_PARTS if stored.startswith(prefix)), "")
-    return _TEXT_PARTS.get(prefix, "") + stored.removeprefix(prefix)
+        return None if not seen or seen.startswith(_UNUSED) else seen
+    return None if seen is not None else _renamed(stored, _TEXT_PARTS) or stored
 
 
-def _mtp_name(stored: str) -> str:
-    inner = stored.removeprefix(_MTP)
-    part = next((part for part in _MTP_PARTS if inner.startswith(part)), "")
-    return _MTP_PARTS.get(part, "") + inner.removeprefix(part)
+def _renamed(name: str, parts: Mapping[str, str]) -> str | None:
+    """With what the first of `parts` that it begins with is called here; None: it begins with none of them."""
+    part = next((part for part in parts if name.startswith(part)), None)
+    return None if part is None else parts[part] + name.removeprefix(part)
 
 
 def _check_header(file: Path) -> None:

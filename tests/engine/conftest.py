@@ -3,12 +3,15 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from llama_gui.engine import Engine, native_library
 from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.network_guesses import NetworkGuesses
+from llama_gui.engine.row_cost import PRIOR, RowCost
 from tests.engine.this_machine import limited, register_widths
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
@@ -38,6 +41,28 @@ def threads() -> int:
     change have two.
     """
     return 1
+
+
+@pytest.fixture
+def cheap_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rows and guesses cost is measured, and on a busy machine they may not pay; here they always do."""
+    monkeypatch.setattr(RowCost, "of_step", PRIOR)
+    monkeypatch.setattr(RowCost, "step_seconds", 0.0)
+
+
+@pytest.fixture
+def guesses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many a network made for another each time."""
+    made: list[int] = []
+    of_network = NetworkGuesses._guess
+
+    def counting(self: NetworkGuesses, *told: Any) -> list[int]:
+        found = of_network(self, *told)
+        made.append(len(found))
+        return found
+
+    monkeypatch.setattr(NetworkGuesses, "_guess", counting)
+    return made
 
 
 @pytest.fixture

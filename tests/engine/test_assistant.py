@@ -18,49 +18,16 @@ from llama_gui.engine.loading import load_model
 from llama_gui.engine.model_files import GUESSING_FILE, open_model
 from llama_gui.engine.network_guesses import NetworkGuesses
 from llama_gui.engine.prompt_lookup import Price, PromptLookup
-from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.speculation import load_draft
 from llama_gui.errors import BrokenModelError, GenerationError, UnsupportedModelError
 from llama_gui.library.plan import is_companion
+from tests.engine.answers import bits
+from tests.engine.guessing import PROMPTS, TOLD, asked
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_assistant import write_tiny_assistant
 from tests.fakes.tiny_gemma4 import write_tiny_seeing_gemma4
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_pixtral import picture
-
-PROMPTS = [list(range(20, 90)), [7, 8, 9], [*range(30, 60)] * 2]
-_TOLD: Any = {"exact": True, "kernel_notes": None, "is_cancelled": None}
-
-
-def asked(prompt: list[int], *, temperature: float = 0.0, seed: int = 3, max_tokens: int = 40) -> GenerateRequest:
-    sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0, seed=seed)
-    return GenerateRequest(token_ids=prompt, max_tokens=max_tokens, sampling=sampling, logprobs=2)
-
-
-def bits(job: Any) -> list[tuple[Any, ...]]:
-    return [(o.token_id, o.logprob, o.text, o.top_logprobs) for o in job]
-
-
-@pytest.fixture
-def cheap_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What rows and guesses cost is measured; here they always pay."""
-    monkeypatch.setattr(RowCost, "of_step", PRIOR)
-    monkeypatch.setattr(RowCost, "step_seconds", 0.0)
-
-
-@pytest.fixture
-def guesses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many the assistant made each time."""
-    made: list[int] = []
-    of_assistant = NetworkGuesses._guess
-
-    def counting(self: NetworkGuesses, *told: Any) -> list[int]:
-        found = of_assistant(self, *told)
-        made.append(len(found))
-        return found
-
-    monkeypatch.setattr(NetworkGuesses, "_guess", counting)
-    return made
 
 
 @pytest.mark.parametrize(
@@ -86,7 +53,7 @@ def test_as_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: 
     ids = torch.randint(20, 300, (1, length), generator=torch.Generator().manual_seed(length))
 
     loaded = load_model(target, dtype="float32", device="cpu", threads=1)
-    proposer = load_draft(open_model(folder), loaded, **_TOLD).proposer
+    proposer = load_draft(open_model(folder), loaded, **TOLD).proposer
     assert isinstance(proposer, NetworkGuesses)
     assert isinstance(proposer._guesser, Assistant)
     slot = loaded.network.new_cache(2**24, 200).blank(200)

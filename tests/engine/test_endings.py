@@ -6,14 +6,11 @@ import pytest
 
 from llama_gui.engine import AnswerState, Engine, GenerateRequest, Message, SamplingParams
 from llama_gui.errors import GenerationError, InvalidRequestError
+from tests.engine.answers import bits
 from tests.engine.test_engine import forced, ids_request
 from tests.fakes.tiny_llama import write_tiny_llama
 
 WARM = SamplingParams(temperature=1.0, top_k=0, top_p=1, min_p=0, seed=4)
-
-
-def bits(job):
-    return [(o.token_id, o.logprob, o.text) for o in job]
 
 
 def spelled(engine: Engine, text: str) -> list[int]:

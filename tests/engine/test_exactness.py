@@ -10,6 +10,7 @@ import torch
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.kv_cache import KVCache
 from llama_gui.engine.scheduler import TokenBudget
+from tests.engine.answers import bits
 from tests.engine.this_machine import keeps_int8
 from tests.fakes.tiny_llama import SHAPES, write_tiny_llama
 
@@ -102,11 +103,6 @@ def request(prompt=PROMPT, *, seed=7, max_tokens=16, key=None, temperature=1.0):
     return GenerateRequest(token_ids=prompt, max_tokens=max_tokens, sampling=sampling, logprobs=3, cache_key=key)
 
 
-def bits(job):
-    """Everything an answer consists of; floats are compared to the last bit."""
-    return [(o.token_id, o.logprob, o.text, o.top_logprobs) for o in job]
-
-
 @pytest.fixture(scope="module")
 def alone(tiny_folder, kernel_notes):
     """What an engine answers to `request()` that does nothing else."""
@@ -176,7 +172,7 @@ def test_beside_nine_others_that_join_leave_and_fail(load, alone, shape, dtype):
     got.append(next(stream))
     others[2].cancel()
     got += list(stream)
-    assert [(o.token_id, o.logprob, o.text, o.top_logprobs) for o in got] == want
+    assert bits(got) == want
     reasons = {other.result(60).finish_reason for other in others}
     assert reasons >= {"length", "error"}
 

@@ -14,49 +14,14 @@ from llama_gui.engine.loading import load_model
 from llama_gui.engine.mtp import MtpLayer
 from llama_gui.engine.network_guesses import NetworkGuesses
 from llama_gui.engine.prompt_lookup import PromptLookup
-from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.speculation import load_draft
+from tests.engine.answers import bits
+from tests.engine.guessing import PROMPTS, TOLD, asked
 from tests.fakes.gguf_files import write_gguf
 from tests.fakes.tiny_llama import write_tiny_llama
 from tests.fakes.tiny_mtp import add_tiny_mtp
 from tests.fakes.tiny_pixtral import picture
 from tests.fakes.tiny_qwen_vl import write_tiny_qwen_vl
-
-_TOLD: Any = {"exact": True, "kernel_notes": None, "is_cancelled": None}
-
-
-PROMPTS = [list(range(20, 90)), [7, 8, 9], [*range(30, 60)] * 2]
-
-
-def asked(prompt: list[int], *, temperature: float = 0.0, seed: int = 3, max_tokens: int = 40) -> GenerateRequest:
-    sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0, seed=seed)
-    return GenerateRequest(token_ids=prompt, max_tokens=max_tokens, sampling=sampling, logprobs=2)
-
-
-def bits(job: Any) -> list[tuple[Any, ...]]:
-    return [(o.token_id, o.logprob, o.text, o.top_logprobs) for o in job]
-
-
-@pytest.fixture
-def cheap_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What rows and guesses cost is measured; here they always pay."""
-    monkeypatch.setattr(RowCost, "of_step", PRIOR)
-    monkeypatch.setattr(RowCost, "step_seconds", 0.0)
-
-
-@pytest.fixture
-def guesses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many the layer made each time."""
-    made: list[int] = []
-    of_layer = MtpLayer.guesses
-
-    def counting(self: MtpLayer, *told: Any) -> list[int]:
-        found = of_layer(self, *told)
-        made.append(len(found))
-        return found
-
-    monkeypatch.setattr(MtpLayer, "guesses", counting)
-    return made
 
 
 def theirs(folder: Path) -> Any:
@@ -73,7 +38,7 @@ def layer_of(folder: Path) -> tuple[Any, MtpLayer]:
     """What is loaded of it here, and its layer."""
     loaded = load_model(folder, dtype="float32", device="cpu", threads=1, guesses=True)
     assert loaded.mtp is not None
-    proposer = load_draft(loaded.mtp, loaded, **_TOLD).proposer
+    proposer = load_draft(loaded.mtp, loaded, **TOLD).proposer
     assert isinstance(proposer, NetworkGuesses)
     assert isinstance(proposer._guesser, MtpLayer)
     return loaded, proposer._guesser

@@ -16,6 +16,7 @@ from llama_gui.engine.scheduler import TokenBudget
 from llama_gui.engine.sequence import Sequence
 from llama_gui.engine.speculation import Speculator
 from llama_gui.errors import UnsupportedModelError
+from tests.engine.answers import bits
 from tests.fakes.tiny_llama import Shape, write_tiny_llama
 
 PROMPT = torch.randint(0, 250, (700,), generator=torch.Generator().manual_seed(5)).tolist()
@@ -32,10 +33,6 @@ def request(prompt: list[int] = PROMPT, *, max_tokens: int = 12, key: str | None
     return GenerateRequest(
         token_ids=prompt, max_tokens=max_tokens, sampling=sampling, logprobs=2, cache_key=key, ignore_eos=True
     )
-
-
-def bits(job: Any) -> list[Any]:
-    return [(output.token_id, output.logprob, output.top_logprobs) for output in job]
 
 
 @pytest.fixture

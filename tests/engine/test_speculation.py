@@ -11,10 +11,10 @@ import torch
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.llama import Llama
 from llama_gui.engine.loading import load_model
-from llama_gui.engine.row_cost import PRIOR, RowCost
 from llama_gui.engine.scheduler import TokenBudget
 from llama_gui.engine.speculation import DraftNetwork, Pace, Speculator
 from llama_gui.errors import InvalidRequestError, LoadCancelledError, ModelNotFoundError, UnsupportedModelError
+from tests.engine.answers import bits
 from tests.fakes.tiny_llama import write_tiny_llama
 
 REPEATING = [10, 11, 12, 13, 14, 15, 16, 17] * 6
@@ -24,10 +24,6 @@ OTHERS = [list(range(20, 90)), [7, 8, 9], REPEATING[:30]]
 def request(prompt=REPEATING, *, temperature=0.0, seed=3, max_tokens=60, **more):
     sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1.0, min_p=0, seed=seed)
     return GenerateRequest(token_ids=prompt, max_tokens=max_tokens, sampling=sampling, logprobs=2, **more)
-
-
-def bits(job):
-    return [(o.token_id, o.logprob, o.text, o.top_logprobs) for o in job]
 
 
 @pytest.fixture(scope="module")
@@ -113,10 +109,7 @@ def test_right_guesses_save_steps(load, drafts, steps):
     assert without >= len(plain.token_ids)
 
 
-def test_a_text_that_repeats_itself_is_looked_up(load, steps, monkeypatch):
-    # What rows cost is measured, and on a machine that does something else, too, guesses may not pay.
-    monkeypatch.setattr(RowCost, "of_step", PRIOR)
-    monkeypatch.setattr(RowCost, "step_seconds", 0.0)
+def test_a_text_that_repeats_itself_is_looked_up(load, steps, cheap_rows):
     engine = load(draft="ngram")
     answer = engine.generate(request([5, 6, 7], max_tokens=120)).token_ids  # greedy tiny networks run in circles
     assert len(answer) == 120

@@ -25,9 +25,9 @@ from llama_gui.errors import (
     InvalidRequestError,
     PromptTooLongError,
 )
+from tests.engine.answers import Bits, bit, bits
 
 Load = Callable[..., Engine]
-Bits = list[tuple[int, float, str, Any]]
 
 WAIT = 60
 ROUNDS = [200, pytest.param(1000, marks=pytest.mark.campaign)]
@@ -53,16 +53,6 @@ def asking(prompt: list[int], max_tokens: int = 16, **options: Any) -> GenerateR
     """A request whose answer is random, but the same each time."""
     sampling = SamplingParams(temperature=1.0, top_k=0, min_p=0, seed=7)
     return GenerateRequest(token_ids=prompt, max_tokens=max_tokens, sampling=sampling, logprobs=2, **options)
-
-
-def bit(output: TokenOutput) -> tuple[int, float, str, Any]:
-    """Everything that one token is; floats are compared to the last bit."""
-    return output.token_id, output.logprob, output.text, output.top_logprobs
-
-
-def bits(job: Job) -> Bits:
-    """Everything that an answer is."""
-    return [bit(output) for output in job]
 
 
 def outputs_of(job: Job) -> Bits:
