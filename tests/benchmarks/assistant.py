@@ -15,11 +15,13 @@ import argparse
 import random
 import statistics
 import time
+from collections import defaultdict
 from collections.abc import Sequence as Many
 from typing import Any, cast
 from unittest import mock
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
+from llama_gui.engine.llama import Llama, Segment
 from llama_gui.engine.network_guesses import NetworkGuesses
 from llama_gui.engine.presets import RandomModel, preset_config
 from llama_gui.engine.prompt_lookup import PromptLookup
@@ -40,6 +42,8 @@ _SHAPES = {"e2b": (_E2B, (256, 2048, 4)), "12b": (preset_config("gemma-4-12b"), 
 """Of models, and of assistants: how wide they are, how wide within their MLPs, how many heads they have."""
 _WITH_LAYER = ("qwen3.5-0.8b", "qwen3.5-4b")
 """Presets of models with a layer that guesses."""
+_TELLING = 8
+"""Passes of a kind whose median is told."""
 _TAKEN = (
     "vocab_size", "num_key_value_heads", "head_dim", "global_head_dim", "num_global_key_value_heads",
     "attention_k_eq_v", "sliding_window", "rms_norm_eps", "hidden_activation", "tie_word_embeddings", "dtype",
@@ -79,6 +83,19 @@ def guessing(known: Many[int], right: float) -> Any:
     return mock.patch.object(Sequence, "guess", guess)
 
 
+def timing(passes: defaultdict[int, list[float]]) -> Any:
+    """Notes the seconds of every pass by how many rows it has."""
+    of_network = Llama.hidden
+
+    def hidden(self: Llama, segments: Many[Segment], *told: Any) -> Any:
+        begun = time.perf_counter()
+        made = of_network(self, segments, *told)
+        passes[sum(len(segment.token_ids) for segment in segments)].append(time.perf_counter() - begun)
+        return made
+
+    return mock.patch.object(Llama, "hidden", hidden)
+
+
 def _models(shape: str) -> tuple[Any, Any]:
     """A model, and what `Engine.load` is told of who guesses for it."""
     if shape in _WITH_LAYER:
@@ -102,6 +119,7 @@ def main() -> None:
         Engine.load(model, dtype=options.dtype, draft=draft, shared=thread) as guesser,
         Engine.load(model, dtype=options.dtype, shared=thread) as plain,
         mock.patch.object(PromptLookup, "propose", return_value=[]),
+        timing(passes := defaultdict[int, list[float]](list)),
     ):
         known, without = answer(plain, options.new_tokens)
         for right in map(float, options.right.split(",")):
@@ -122,6 +140,10 @@ def main() -> None:
                 share = seconds * without
                 print(f"a guess among {reach:,} tokens takes {1e3 * seconds:.2f} ms, {share:.1%} of a step")
         print(f"{proposer.weight_bytes / 1e9:.2f} GB")
+    one = statistics.median(passes.pop(1))
+    for rows, seconds in sorted(passes.items()):
+        if len(seconds) >= _TELLING:
+            print(f"a pass over {rows} rows takes {statistics.median(seconds) / one:.2f} times as long as over one")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     .venv/bin/python -m tests.benchmarks.speculation                        # the starter model
     .venv/bin/python -m tests.benchmarks.speculation --shape llama-3.2-1b   # random weights in a real shape
+    .venv/bin/python -m tests.benchmarks.speculation --preset qwen3.5-0.8b  # in that of any preset
     .venv/bin/python -m tests.benchmarks.speculation --draft-layers 2       # a draft network in place of n-grams
 
 "copying": an answer that repeats its prompt word for word; a logits processor sees to it, because random networks
@@ -25,6 +26,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
+from llama_gui.engine.presets import PRESETS, RandomModel, preset_config
+from llama_gui.engine.shared_thread import SharedThread
 from tests.benchmarks.chats import REAL_SHAPES, STARTER, prompt, random_model
 
 TEXTS: dict[str, Callable[[int], list[int]]] = {
@@ -72,6 +75,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=sorted(REAL_SHAPES))
+    parser.add_argument("--preset", choices=PRESETS, help="the same without files, and without --draft-layers")
     parser.add_argument("--draft-layers", type=int)
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--new-tokens", type=int, default=100)
@@ -79,11 +83,13 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = random_model(Path(scratch), options.shape) if options.shape else STARTER
+        model = RandomModel("model", preset_config(options.preset), STARTER) if options.preset else folder
         layers = options.draft_layers
         draft = first_layers(folder, layers, Path(scratch) / "draft") if layers else "ngram"
+        thread = SharedThread()  # of two, each with helpers for its products, either would wait for the other's
         with (
-            Engine.load(folder, dtype=options.dtype) as plain,
-            Engine.load(folder, dtype=options.dtype, draft=draft) as guessing,
+            Engine.load(model, dtype=options.dtype, shared=thread) as plain,
+            Engine.load(model, dtype=options.dtype, draft=draft, shared=thread) as guessing,
         ):
             for name, temperature in (("copying", 0.0), ("repeating", 0.0), ("free", 1.5)):
                 ratios = []
