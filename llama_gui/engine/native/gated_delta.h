@@ -62,7 +62,7 @@ typedef struct {
 /* In the layer `number` of those that have states, of the conversation whose first piece this is. `skips`: so many numbers of a row,
  * wherever it is, come before those that are convolved. */
 static ConvInputs conv_inputs_of(const DeltaPiece *piece, ptrdiff_t number, ptrdiff_t taps, ptrdiff_t width, const float *rows,
-                            ptrdiff_t stride, ptrdiff_t kept_stride, ptrdiff_t skips) {
+                                 ptrdiff_t stride, ptrdiff_t kept_stride, ptrdiff_t skips) {
     const float *const before = piece->from_inputs + number * (taps - 1) * width;
     const float *const pending = piece->pending ? piece->pending_mixed + number * piece->pending_room * kept_stride + skips : NULL;
     return (ConvInputs){rows + skips, pending, before, piece->row, piece->row - piece->pending, stride, kept_stride, taps, width};
@@ -77,6 +77,14 @@ INLINE const float *input_row(const ConvInputs *from, ptrdiff_t row) {
 /* All rows that one is convolved with. */
 INLINE void window_of(const ConvInputs *from, ptrdiff_t row, const float **to) {
     for (ptrdiff_t j = 0; j < from->taps; j++) to[j] = input_row(from, row - from->taps + 1 + j);
+}
+
+/* Keeps of `count` channels what the rows behind a piece are convolved with, if it leads to a state: as of the layer `number`. */
+INLINE void keep_window(const ConvInputs *from, const DeltaPiece *piece, ptrdiff_t number, ptrdiff_t channel, ptrdiff_t count) {
+    const ptrdiff_t before = from->taps - 1, end = piece->row + piece->rows;
+    for (ptrdiff_t j = 0; piece->to_inputs && j < before; j++)
+        memcpy(piece->to_inputs + (number * before + j) * from->width + channel, input_row(from, end - before + j) + channel,
+               count * sizeof(float));
 }
 
 /* The rates of a row of the conversation whose first piece this is: `count` for each. */
@@ -157,25 +165,21 @@ static void put_read(const DeltaNet *net, const float *gates, float *read, float
         _mm256_storeu_ps(to + c, _mm256_mul_ps(_mm256_loadu_ps(read + c), silu(_mm256_loadu_ps(gates + c))));
 }
 
-/* The inputs of a head's channels that the tokens behind `end` are convolved with. Heads that share a key write it once. */
-static void keep_inputs(const DeltaNet *net, const ConvInputs *from, ptrdiff_t end, ptrdiff_t head, float *to) {
+/* The inputs of a head's channels that the tokens behind a piece are convolved with. Heads that share a key write it once. */
+static void keep_inputs(const DeltaNet *net, const ConvInputs *from, const DeltaPiece *piece, ptrdiff_t head) {
     const ptrdiff_t all = net->key_heads * net->key_dim, key = key_of(net, head) * net->key_dim;
     const ptrdiff_t value = 2 * all + head * net->value_dim;
     const int is_first = head == 0 || (net->is_in_turn ? head < net->key_heads : key_of(net, head - 1) != key_of(net, head));
-    for (ptrdiff_t j = 0; j < net->tap_count - 1; j++, to += mixed_width(net)) {
-        const float *const row = input_row(from, end - net->tap_count + 1 + j);
-        memcpy(to + value, row + value, net->value_dim * sizeof *to);
-        if (!is_first) continue;
-        memcpy(to + key, row + key, net->key_dim * sizeof *to);
-        memcpy(to + all + key, row + all + key, net->key_dim * sizeof *to);
-    }
+    keep_window(from, piece, net->number, value, net->value_dim);
+    if (!is_first) return;
+    keep_window(from, piece, net->number, key, net->key_dim);
+    keep_window(from, piece, net->number, all + key, net->key_dim);
 }
 
 /* A head of one conversation, whose `pieces` follow each other. */
 static void through_head(const DeltaNet *net, const float *mixed, const float *rates, const DeltaPiece *pieces, ptrdiff_t count,
                          ptrdiff_t head, float *y) {
     const ptrdiff_t width = net->value_heads * net->value_dim, stride = mixed_width(net) + width;
-    const ptrdiff_t before = net->number * (net->tap_count - 1) * mixed_width(net);
     const ptrdiff_t matrix = (net->number * net->value_heads + head) * net->key_dim * net->value_dim;
     const ConvInputs from = conv_inputs_of(pieces, net->number, net->tap_count, mixed_width(net), mixed, stride, stride, 0);
     ptrdiff_t row = from.first;
@@ -193,7 +197,7 @@ static void through_head(const DeltaNet *net, const float *mixed, const float *r
             }
             row += some;
         }
-        if (to) keep_inputs(net, &from, end, head, piece->to_inputs + before);
+        keep_inputs(net, &from, piece, head);
     }
     _mm_sfence();
 }

@@ -62,14 +62,6 @@ static ConvInputs mamba_inputs(const Mamba *mamba, const float *rows, const Delt
     return conv_inputs_of(first, mamba->number, mamba->tap_count, mamba_mixed(mamba), rows, stride, stride, mamba_inner(mamba));
 }
 
-/* The inputs that the tokens behind a piece are convolved with. */
-static void keep_mamba_inputs(const MambaChannels *of, const DeltaPiece *piece) {
-    const ptrdiff_t taps = of->from.taps - 1, end = piece->row + piece->rows;
-    for (ptrdiff_t j = 0; piece->to_inputs && j < taps; j++)
-        memcpy(piece->to_inputs + (of->mamba->number * taps + j) * of->from.width + of->channel,
-               input_row(&of->from, end - taps + j) + of->channel, of->count * sizeof(float));
-}
-
 /* The last row first: what the others need is still there. */
 static void convolve_channels(const MambaChannels *of, ptrdiff_t end) {
     const Mamba *const mamba = of->mamba;
@@ -90,7 +82,7 @@ static void convolve_mamba_in_team(const Mamba *mamba, float *rows, const DeltaS
         const ptrdiff_t channel = n % parts * MAMBA_CHANNELS, left = mamba_mixed(mamba) - channel;
         const ConvInputs from = mamba_inputs(mamba, rows, first);
         const MambaChannels of = {mamba, from, rows, channel, left < MAMBA_CHANNELS ? left : MAMBA_CHANNELS};
-        for (const DeltaPiece *piece = first; piece <= last; piece++) keep_mamba_inputs(&of, piece);
+        for (const DeltaPiece *piece = first; piece <= last; piece++) keep_window(&from, piece, mamba->number, channel, of.count);
         convolve_channels(&of, last->row + last->rows);
     }
 }

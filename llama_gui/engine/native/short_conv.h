@@ -39,16 +39,12 @@ static void convolve_row(const Convolved *of, ptrdiff_t row, float *to) {
     }
 }
 
-/* The inputs of the tokens before the end of a piece, which those behind it are convolved with; and all, where they are kept. */
+/* The inputs that the tokens behind a piece are convolved with; and all, where they are kept. */
 static void keep_convolved(const Convolved *of, const DeltaPiece *piece) {
-    const ptrdiff_t width = of->conv->width, before = of->conv->tap_count - 1, end = piece->row + piece->rows;
-    const size_t size = of->count * sizeof(float);
-    for (ptrdiff_t j = 0; piece->to_inputs && j < before; j++)
-        memcpy(piece->to_inputs + (of->conv->number * before + j) * width + of->channel,
-               input_row(&of->from, end - before + j) + of->channel, size);
+    keep_window(&of->from, piece, of->conv->number, of->channel, of->count);
     for (ptrdiff_t r = 0; piece->kept_mixed && r < piece->rows; r++)
-        memcpy(piece->kept_mixed + (of->conv->number * piece->rows + r) * width + of->channel,
-               input_row(&of->from, piece->row + r) + of->channel, size);
+        memcpy(piece->kept_mixed + (of->conv->number * piece->rows + r) * of->conv->width + of->channel,
+               input_row(&of->from, piece->row + r) + of->channel, of->count * sizeof(float));
 }
 
 /* For all threads of a team: from rows [rows][3 * width], which are overwritten, to y [rows][width]. */
