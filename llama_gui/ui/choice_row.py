@@ -16,8 +16,8 @@ class ChoiceRow(QWidget):
     changed = Signal(str, object)
     """The name and the value, or None for the default."""
 
-    def __init__(self, spec: ChoiceSpec, icons: Icons) -> None:
-        super().__init__()
+    def __init__(self, spec: ChoiceSpec, icons: Icons, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self.spec = spec
         self._value: str | None = None
         self.label = plain_label(spec.name_text, "text", FRAME_PX)

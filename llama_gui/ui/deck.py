@@ -314,7 +314,7 @@ class TabDeck(QObject):
         return tab
 
     def _add(self, session: ChatSession, *, show: bool) -> ChatTab:
-        tab = ChatTab(session, self._book.reader, self._icons)
+        tab = ChatTab(session, self._book.reader, self._icons, self.panes)
         self._tabs[session.chat_id] = tab
         self.panes.add(tab)
         tab.set_title(self._shown_title(session.title))

@@ -17,8 +17,8 @@ FOLD_EDGE = 6
 class _Headline(QAbstractButton):
     """An arrow and a name; how many values below it were changed, while they cannot be seen."""
 
-    def __init__(self, name: str, icons: Icons) -> None:
-        super().__init__()
+    def __init__(self, name: str, icons: Icons, parent: QWidget) -> None:
+        super().__init__(parent)
         self.changed = 0
         self._icons = icons
         self.setText(name)
@@ -63,24 +63,26 @@ class FoldGroup(QWidget):
 
     folded = Signal(bool)
 
-    def __init__(self, name: str, widgets: list[QWidget], icons: Icons, *, is_open: bool) -> None:
-        super().__init__()
-        self.headline = _Headline(name, icons)
+    def __init__(self, name: str, icons: Icons, parent: QWidget | None = None, *, is_open: bool) -> None:
+        super().__init__(parent)
+        self.headline = _Headline(name, icons, self)
         self._name = name
-        self._body = QWidget()
+        self.body = QWidget(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.headline)
-        layout.addWidget(self._body)
-        inner = QVBoxLayout(self._body)
-        inner.setContentsMargins(FOLD_EDGE, 2, FOLD_EDGE, 8)
-        inner.setSpacing(8)
-        for widget in widgets:  # last: what moves into another widget is dressed anew with all that is in it
-            inner.addWidget(widget)
+        layout.addWidget(self.body)
+        self._inner = QVBoxLayout(self.body)
+        self._inner.setContentsMargins(FOLD_EDGE, 2, FOLD_EDGE, 8)
+        self._inner.setSpacing(8)
         self.headline.toggled.connect(self._fold)
         self.headline.setChecked(is_open)
         self._fold(is_open)
+
+    def add(self, widget: QWidget) -> None:
+        """Below all that is there. One with much in it has `body` as its parent from the start."""
+        self._inner.addWidget(widget)
 
     def is_open(self) -> bool:
         """Whether what is below can be seen."""
@@ -97,7 +99,7 @@ class FoldGroup(QWidget):
 
     @Slot(bool)
     def _fold(self, is_open: bool) -> None:
-        self._body.setVisible(is_open)
+        self.body.setVisible(is_open)
         self._describe()
         self.folded.emit(not is_open)
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractSlider, QHBoxLayout, QLineEdit, QSizePoli
 from llama_gui.ui.icons import Icons
 from llama_gui.ui.parameter_table import Number, ParameterSpec
 from llama_gui.ui.theme import FRAME_PX, SMALL_PX, frame_font, theme_of
-from llama_gui.ui.widgets import Button, plain_label, plain_tip
+from llama_gui.ui.widgets import Button, RoleLabel, plain_label, plain_tip
 
 _KNOB = 6.0
 _RING = 8.2
@@ -157,6 +157,7 @@ class ValueEdit(QLineEdit):
         self._at_rest = self._short = ""
         self._bare = ""
         self.setProperty("flat", True)
+        self.setProperty("state", "default")
         self.setFont(frame_font(SMALL_PX))
         self._align()
         self.setAccessibleName(spec.name_text)
@@ -236,8 +237,8 @@ class ParameterRow(QWidget):
     refused = Signal()
     """What was typed cannot be; `problem` says why."""
 
-    def __init__(self, spec: ParameterSpec, icons: Icons) -> None:
-        super().__init__()
+    def __init__(self, spec: ParameterSpec, icons: Icons, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self.spec = spec
         self._value: Number | None = None
         self._default: Number | None = None
@@ -249,9 +250,8 @@ class ParameterRow(QWidget):
         self.reset_button = Button(icons, "reset", height=22)
         self.reset_button.setAccessibleName(self.tr("Reset {} to the default").format(spec.name_text))
         self.reset_button.setToolTip(plain_tip(self.tr("Back to the default")))
-        self.error = plain_label("", "error", 11)
-        self.error.setWordWrap(True)
-        self.error.hide()
+        self.error: RoleLabel | None = None
+        """Below the number; made when there is something to say, which most rows never have."""
         self.slider = Slider(spec) if spec.slider else None
         self._lay_out()
         self.edit.typed.connect(self._take_text)
@@ -269,13 +269,12 @@ class ParameterRow(QWidget):
         head.addWidget(self.label)
         head.addWidget(self.reset_button)
         head.addWidget(self.edit, 1)
-        layout = QVBoxLayout(self)
+        self._column = layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
         layout.addLayout(head)
         if self.slider is not None:
             layout.addWidget(self.slider)
-        layout.addWidget(self.error)
 
     def set_value(self, value: Number | None) -> None:
         """Show a chat's value; None is the default."""
@@ -285,8 +284,9 @@ class ParameterRow(QWidget):
 
     def set_default(self, default: Number | None, words: str = "") -> None:
         """Show what the model recommends; in words where the number is not known."""
-        self._default, self._default_words = default, words
-        self._show()
+        if (default, words) != (self._default, self._default_words):
+            self._default, self._default_words = default, words
+            self._show()
 
     @property
     def field(self) -> QWidget:
@@ -300,7 +300,7 @@ class ParameterRow(QWidget):
     @property
     def problem(self) -> str:
         """What is wrong with what was typed last; the value is the one before."""
-        return self.error.text()
+        return self.error.text() if self.error is not None else ""
 
     @Slot()
     def reset(self) -> None:
@@ -345,6 +345,12 @@ class ParameterRow(QWidget):
         self._say("")
 
     def _say(self, problem: str) -> None:
+        if self.error is None:
+            if not problem:
+                return
+            self.error = plain_label("", "error", 11)
+            self.error.setWordWrap(True)
+            self._column.addWidget(self.error)
         self.error.setText(problem)
         self.error.setVisible(bool(problem))
 

@@ -65,15 +65,11 @@ class SettingsPanel(Surface):
         self._look_again = QTimer(self, singleShot=True, interval=0)
         self._look_again.timeout.connect(self._explain_under_mouse)
         self.help = plain_label("", "muted", TINY_PX)
-        self.rows = {
-            spec.name: ParameterRow(spec, icons) if isinstance(spec, ParameterSpec) else ChoiceRow(spec, icons)
-            for group in GROUPS
-            for spec in group.parameters
-        }
-        self.groups = {group.name: self._group(group, icons) for group in GROUPS}
+        self.rows: dict[str, ParameterRow | ChoiceRow] = {}
+        self.groups: dict[str, FoldGroup] = {}
         self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self.take_texts)
-        self._lay_out()
+        self._lay_out(icons)
         for row in self.rows.values():
             row.changed.connect(self._take)
         for field in (self.system_prompt, self.stops):
@@ -81,6 +77,9 @@ class SettingsPanel(Surface):
         for group in self.groups.values():
             group.folded.connect(self._tell_folded)
         self.presets.chosen.connect(self._edit_and_show)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._on_focus)
 
     def _field(self, name: str, placeholder: str, height: int) -> GrowingText:
         field = GrowingText(height)
@@ -90,18 +89,20 @@ class SettingsPanel(Surface):
         field.setTabChangesFocus(True)
         return field
 
-    def _group(self, group: ParameterGroup, icons: Icons) -> FoldGroup:
-        widgets: list[QWidget] = []
+    def _add_group(self, group: ParameterGroup, icons: Icons, inner: QWidget) -> None:
+        fold = self.groups[group.name] = FoldGroup(group.name_text, icons, inner, is_open=group.is_open)
+        self._column.addWidget(fold)
         for spec in group.parameters:
-            row = self.rows[spec.name]
+            body = fold.body
+            row = ParameterRow(spec, icons, body) if isinstance(spec, ParameterSpec) else ChoiceRow(spec, icons, body)
+            self.rows[spec.name] = row
             self._explain(row, spec.tip_text)
-            widgets.append(row)
+            fold.add(row)
         if group is BASICS:
-            widgets.append(self._stop_strings())
-        return FoldGroup(group.name_text, widgets, icons, is_open=group.is_open)
+            fold.add(self._stop_strings(fold.body))
 
-    def _stop_strings(self) -> QWidget:
-        box = QWidget()
+    def _stop_strings(self, parent: QWidget) -> QWidget:
+        box = QWidget(parent)
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 2, 0, 0)
         column.setSpacing(6)
@@ -113,13 +114,13 @@ class SettingsPanel(Surface):
         self._explain(box, self.tr("The answer ends before one of these texts; one on each line."))
         return box
 
-    def _lay_out(self) -> None:
+    def _lay_out(self, icons: Icons) -> None:
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 0, 1, 0)
         layout.setSpacing(0)
         inner = QWidget()
         layout.addWidget(self._scrolling(inner), 1)  # still empty: what moves is dressed anew with all that is in it
-        column = QVBoxLayout(inner)
+        self._column = column = QVBoxLayout(inner)
         column.setContentsMargins(_EDGE - FOLD_EDGE, 14, _EDGE - FOLD_EDGE, 16)
         column.setSpacing(8)
         first = QVBoxLayout()
@@ -133,10 +134,9 @@ class SettingsPanel(Surface):
             self.system_prompt, self.tr("What the model is told before the conversation; for this chat only.")
         )
         column.addSpacing(2)
-        for group in self.groups.values():
-            column.addWidget(group)
+        for group in GROUPS:
+            self._add_group(group, icons, inner)
         column.addStretch(1)
-        self._column = column
         layout.addWidget(self._foot())
 
     def _scrolling(self, inner: QWidget) -> QScrollArea:
@@ -187,26 +187,38 @@ class SettingsPanel(Surface):
     # The explanations
 
     def _explain(self, widget: QWidget, text: str) -> None:
-        for part in (widget, *widget.findChildren(QWidget)):
-            self._help_texts[part] = text
-            part.installEventFilter(self)
+        """Say this while the mouse is over `widget` or the keyboard in it."""
+        self._help_texts[widget] = text
+        widget.installEventFilter(self)  # the mouse is over a widget also when it is over a part of it
+
+    def _help_of(self, part: QWidget | None) -> str:
+        while part is not None and part is not self:
+            if part in self._help_texts:
+                return self._help_texts[part]
+            part = part.parentWidget()
+        return ""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
-            self._is_mouse_asking = event.type() == QEvent.Type.Enter
+        if event.type() == QEvent.Type.Enter:
+            self._is_mouse_asking = True
             self._say_help(self._help_texts.get(watched, ""))
-        elif event.type() in (QEvent.Type.Leave, QEvent.Type.FocusOut):
+        elif event.type() == QEvent.Type.Leave:
             self._is_mouse_asking = False
-            focused = QApplication.focusWidget()
-            self._say_help(self._help_texts.get(focused, "") if focused is not None else "")
+            self._say_help(self._help_of(QApplication.focusWidget()))
         return super().eventFilter(watched, event)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus(self, former: QWidget | None, now: QWidget | None) -> None:
+        text = self._help_of(now)
+        if text or self._help_of(former):
+            self._is_mouse_asking = False
+            self._say_help(text)
 
     @Slot()
     def _explain_under_mouse(self) -> None:
         """Rows that are scrolled or unfolded move below a mouse that stands still, of which Qt tells nobody."""
         if self._is_mouse_asking:
-            under = self.childAt(self.mapFromGlobal(QCursor.pos()))
-            self._say_help(self._help_texts.get(under, "") if under is not None else "")
+            self._say_help(self._help_of(self.childAt(self.mapFromGlobal(QCursor.pos()))))
 
     def _say_help(self, text: str) -> None:
         self.help.setText(text or self.tr("Changes apply from the next answer."))

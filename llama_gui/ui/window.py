@@ -85,10 +85,9 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("llama-gui")
         self.setWindowIcon(icons.icon("llama-gui", self.palette().windowText().color(), 64))
         top = TopBar(self.strip, self.actions_, icons)
-        frame = WindowFrame(top, self.sidebar, self.deck.panes, self.panel, self.status, self)
-        frame.add_bar(self.backup_offer.place)
-        self._sides.divide(frame.sides)
-        self.setCentralWidget(frame)
+        self._frame.fill(top, self.sidebar, self.deck.panes, self.panel, self.status)
+        self._frame.add_bar(self.backup_offer.place)
+        self._sides.divide(self._frame.sides)
         self.setMinimumSize(480, 400)
         self._connect_words()
         self._connect_rooms()
@@ -98,11 +97,13 @@ class MainWindow(QMainWindow):
 
     def _build_places(self, icons: Icons) -> None:
         """What is seen, and the chats in it."""
+        self._frame = WindowFrame(self)
+        self.setCentralWidget(self._frame)
         self.strip = TabStrip(icons)
         self.deck = TabDeck(self._book, self.strip.bar, icons, self)
         self.chats = ChatListItemModel(self._book, self)
-        self.sidebar = Sidebar(self.chats, self._book.search, icons)
-        self.panel = SettingsPanel(icons)
+        self.sidebar = Sidebar(self.chats, self._book.search, icons, self._frame.sides)
+        self.panel = SettingsPanel(icons, self._frame.sides)
         self.status = StatusLine()
         self.notifier = Notifier(self)
 

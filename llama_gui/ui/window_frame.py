@@ -34,26 +34,29 @@ class TopBar(Surface):
 
 
 class WindowFrame(QWidget):
-    """The whole inside of `window`. The lines between `sides` and the middle can be dragged."""
+    """The whole inside of `window`. The lines between `sides` and the middle can be dragged.
 
-    def __init__(
-        self, top: QWidget, start: QWidget, centre: QWidget, end: QWidget, foot: QWidget, window: QWidget
-    ) -> None:
+    What has much in it is made with `sides` as its parent: what moves into another widget is dressed anew with all
+    that is in it.
+    """
+
+    def __init__(self, window: QWidget) -> None:
         super().__init__(window)
-        self.sides = QSplitter(Qt.Orientation.Horizontal)
+        self.sides = QSplitter(Qt.Orientation.Horizontal, self)
         self.sides.setHandleWidth(1)  # Qt lets the mouse take it from some pixels beside it, too
         self.sides.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(top)
-        layout.addWidget(self.sides, 1)
-        # Only now: what moves into another widget is dressed anew with all that is in it, and this is nearly all.
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(0)
+
+    def fill(self, top: QWidget, start: QWidget, centre: QWidget, end: QWidget, foot: QWidget) -> None:
+        """Put everything into its place."""
+        self._layout.addWidget(top)
+        self._layout.addWidget(self.sides, 1)
         for part in (start, centre, end):
             self.sides.addWidget(part)
         self.sides.setStretchFactor(1, 1)
-        layout.addWidget(foot)
-        self._layout = layout
+        self._layout.addWidget(foot)
 
     def add_bar(self, bar: QWidget) -> None:
         """Show something below the bar at the top, as long as it wants to be seen."""

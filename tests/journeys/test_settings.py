@@ -46,7 +46,7 @@ def test_the_panel_is_dressed_few_times_until_the_window_is_there(open_window, q
     qapp.installEventFilter(dressed)
     open_window(ScriptedEngine())
     qapp.removeEventFilter(dressed)
-    assert set(dressed.times.values()) == {4}
+    assert set(dressed.times.values()) == {1}
 
 
 def test_what_is_set_applies_from_the_next_answer(open_window, qtbot):

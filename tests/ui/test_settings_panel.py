@@ -122,6 +122,7 @@ def test_wrong_input_is_named_and_changes_nothing(panel, qtbot, name, text, allo
     with qtbot.assertNotEmitted(panel.settings_edited):
         type_into(qtbot, row, text)
     assert row.value() == 1
+    assert row.error is not None
     assert row.error.isVisible()
     assert row.error.text() == f"{row.spec.label} is “{text}”, but it must be {allowed}."
     type_into(qtbot, row, "")
