@@ -19,6 +19,7 @@ from llama_gui.library.neighbours import neighbours
 from llama_gui.library.shelf_notes import load_notes, names_in
 from llama_gui.menu_entry import WINDOW_NAME
 from llama_gui.paths import Paths
+from llama_gui.plain_imports import import_plainly
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QLockFile
@@ -101,6 +102,7 @@ def open_window(paths: Paths) -> int:
     if why_not and sys.stderr is not None:
         print(f"llama-gui: {why_not}", file=sys.stderr)
         return 1
+    import_plainly()
     # Here, so that `ask` runs without Qt.
     from PySide6.QtCore import QLockFile
     from PySide6.QtWidgets import QApplication

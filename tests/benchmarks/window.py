@@ -23,6 +23,8 @@ marks = {}
 def mark(name):
     marks.setdefault(name, time.time() - started)
 
+from llama_gui.plain_imports import import_plainly
+import_plainly()  # what `main` does first, and what it would do too late for what is imported here
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from llama_gui.ui import MainWindow
