@@ -12,7 +12,7 @@ from llama_gui.chats.attachments import read_attachments
 from llama_gui.errors import InvalidRequestError, PromptTooLongError, UserError
 from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
-from llama_gui.terminal import engine_options, in_terminal, left_at_once
+from llama_gui.terminal import engine_options, importing_torch, in_terminal
 from llama_gui.vocabulary import GenerateRequest, GenerateResult, Image, Message, SamplingParams, TokenOutput
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _read(file: str) -> list[tuple[str, bytes]]:
 def _answer(model: str, request: GenerateRequest, options: argparse.Namespace, paths: Paths) -> int:
     loading = engine_options(options, paths)
 
-    with left_at_once():
+    with importing_torch():
         from llama_gui.engine import Engine
 
     with Engine.load(model, **loading) as engine:

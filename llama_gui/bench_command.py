@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from llama_gui.errors import InvalidRequestError
 from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
-from llama_gui.terminal import in_terminal, left_at_once
+from llama_gui.terminal import importing_torch, in_terminal
 
 if TYPE_CHECKING:
     from llama_gui.engine.bench import Measurement
@@ -33,7 +33,7 @@ def _chats(text: str) -> list[int]:
 
 
 def _run(options: argparse.Namespace, chats: list[int], paths: Paths) -> int:
-    with left_at_once():
+    with importing_torch():
         from llama_gui.engine import Engine
         from llama_gui.engine.bench import check_lengths, measure
         from llama_gui.engine.presets import PRESETS, RandomModel, preset_config

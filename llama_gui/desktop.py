@@ -176,8 +176,10 @@ def _can_write(folder: Path) -> bool:
 
 
 def _run(application: "QApplication", paths: Paths) -> int:
-    from llama_gui.bridge.faults import Faults
     from llama_gui.bridge.gc_timer import GarbageCollector
+
+    collector = GarbageCollector()  # first: what is imported now is no garbage either
+    from llama_gui.bridge.faults import Faults
     from llama_gui.bridge.terminal_signals import TerminalSignals
     from llama_gui.ui import apply_theme
     from llama_gui.ui.language import install_language
@@ -185,11 +187,11 @@ def _run(application: "QApplication", paths: Paths) -> int:
     settings, notice = _settings(paths)
     install_language(application, paths.resources, settings.language, settings.layout_direction)
     apply_theme(application, settings.color_scheme)
-    faults, collector = Faults(), GarbageCollector()
+    faults = Faults()
     window, book, host = _built(paths, settings)
     faults.happened.connect(window.tell)
     book.chat_closed.connect(collector.collect_soon)
-    host.models.ended.connect(collector.collect_soon)
+    host.models.ended.connect(collector.collect_all_soon)
     signals = TerminalSignals(window.close)
     window.show()
     window.start()

@@ -17,7 +17,7 @@ from llama_gui.errors import InvalidRequestError, ServerError
 from llama_gui.library.shelf import STARTER_NAME
 from llama_gui.model_choice import ModelsHere
 from llama_gui.paths import Paths
-from llama_gui.terminal import engine_options, in_terminal, left_at_once
+from llama_gui.terminal import engine_options, importing_torch, in_terminal
 from llama_gui.vocabulary import STARTER
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _serve(options: argparse.Namespace, paths: Paths) -> int:
     loading = engine_options(options, paths)
     folders = _named(options.model or [None], ModelsHere(paths))
 
-    with left_at_once():
+    with importing_torch():
         from llama_gui.engine import ModelPool
         from llama_gui.engine.load_plan import plan_load
         from llama_gui.server.served import LazyModels

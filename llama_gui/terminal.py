@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import gc
 import io
 import math
 import os
@@ -44,11 +45,23 @@ def in_terminal(work: Callable[[], int]) -> int:
 
 
 @contextlib.contextmanager
-def left_at_once() -> Iterator[None]:
-    """Meanwhile, Ctrl+C ends the process there and then: for the import of torch, when nothing is open yet.
+def importing_torch() -> Iterator[None]:
+    """Meanwhile, Ctrl+C ends the process there and then, as nothing is open yet; and no garbage is collected.
 
-    A KeyboardInterrupt in the midst of it is caught by some of the modules, and others then fail in words of their own.
+    A KeyboardInterrupt in the midst of the import is caught by some of the modules, and others then fail in words of
+    their own. To look through all that is imported takes 0.4 seconds meanwhile, and 0.2 each time later.
     """
+    gc.disable()
+    try:
+        with _left_at_once():
+            yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@contextlib.contextmanager
+def _left_at_once() -> Iterator[None]:
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # as behind nohup
         yield

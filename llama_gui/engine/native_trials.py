@@ -220,7 +220,7 @@ def attends_right(kernels: NativeKernels) -> bool:
 
 def _attends_right(kernels: NativeKernels, dim: int, heads: int) -> bool:
     generator = torch.Generator().manual_seed(0)
-    rows, kv_heads, window = 300, 2, 90
+    rows, kv_heads, window = 150, 2, 70  # of 64 keys, and of 16 rows, some full blocks and one that is begun
     q, k, v = (torch.randn(rows, count, dim, generator=generator) for count in (heads, kv_heads, kv_heads))
     places = torch.arange(rows)
     behind = places.unsqueeze(1) - places
@@ -233,7 +233,7 @@ def _attends_right(kernels: NativeKernels, dim: int, heads: int) -> bool:
             whole = _attend_in_pieces(kernels, (q, k, v), [rows], size, dtype)
             if not torch.allclose(whole, want.transpose(0, 1).flatten(1), atol=error):
                 return False
-            if not torch.equal(_attend_in_pieces(kernels, (q, k, v), [1, 250, 45, *4 * [1]], size, dtype), whole):
+            if not torch.equal(_attend_in_pieces(kernels, (q, k, v), [1, 110, 35, *4 * [1]], size, dtype), whole):
                 return False
     return True
 
