@@ -85,7 +85,8 @@ class GarbageCollector(QObject):
                 trim(0)
 
     def stop(self) -> None:
-        """Give the collector back to the interpreter."""
+        """Give the collector back to the interpreter, with all there is to collect: it closes files when it ends."""
         self._timer.stop()
         self._soon.stop()
+        gc.unfreeze()
         gc.enable()
