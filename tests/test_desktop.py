@@ -61,11 +61,13 @@ def on_shown(window, event):
 MainWindow.showEvent = on_shown
 """
     more = """room = window.screen().availableSize(); print(room - window.size())
-    window._host.loaded.connect(lambda *_: print("torch" in sys.modules))"""
+    import linecache
+    is_read = lambda: sys.modules["torch.nn"].__file__ in linecache.cache
+    window._host.loaded.connect(lambda *_: print("torch" in sys.modules, is_read()))"""
     loaded, room, *told = open_window(profile, more, first)
     assert loaded == "before the first show: []"
     assert "-" not in room  # the screen of the tests has 800 by 800
-    assert told == ["", "ready: Starter model", "True"]
+    assert told == ["", "ready: Starter model", "True False"], "the source of torch was not read on the way"
     files = {path.name for path in profile.iterdir()}
     assert {"chats.db", "settings.json", "llama-gui.log"} <= files
     assert (profile / "llama-gui.log").read_text(encoding="utf-8") == ""
