@@ -102,8 +102,8 @@ def open_window(paths: Paths) -> int:
     if why_not and sys.stderr is not None:
         print(f"llama-gui: {why_not}", file=sys.stderr)
         return 1
-    import_plainly()
     # Here, so that `ask` runs without Qt.
+    import_plainly()
     from PySide6.QtCore import QLockFile
     from PySide6.QtWidgets import QApplication
 

@@ -51,13 +51,15 @@ def importing_torch() -> Iterator[None]:
     A KeyboardInterrupt in the midst of the import is caught by some of the modules, and others then fail in words of
     their own. To look through all that is imported takes 0.4 seconds meanwhile, and 0.2 each time later.
     """
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         with _left_at_once():
             yield
     finally:
         gc.freeze()
-        gc.enable()
+        if was_enabled:
+            gc.enable()
 
 
 @contextlib.contextmanager

@@ -92,14 +92,14 @@ class SettingsPanel(Surface):
     def _add_group(self, group: ParameterGroup, icons: Icons, inner: QWidget) -> None:
         fold = self.groups[group.name] = FoldGroup(group.name_text, icons, inner, is_open=group.is_open)
         self._column.addWidget(fold)
+        body = fold.body
         for spec in group.parameters:
-            body = fold.body
             row = ParameterRow(spec, icons, body) if isinstance(spec, ParameterSpec) else ChoiceRow(spec, icons, body)
             self.rows[spec.name] = row
             self._explain(row, spec.tip_text)
             fold.add(row)
         if group is BASICS:
-            fold.add(self._stop_strings(fold.body))
+            fold.add(self._stop_strings(body))
 
     def _stop_strings(self, parent: QWidget) -> QWidget:
         box = QWidget(parent)

@@ -42,9 +42,8 @@ class ChatPanes(QWidget):
             app.focusChanged.connect(self._on_focus)
 
     def add(self, page: ChatTab) -> None:
-        """Another page, not seen yet."""
+        """Another page, made as a child of this widget: not seen yet."""
         page.hide()
-        page.setParent(self)
 
     def remove(self, page: ChatTab) -> None:
         """A page goes."""
