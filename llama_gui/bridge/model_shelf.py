@@ -18,6 +18,7 @@ from llama_gui.library.gguf_check import GgufChecks
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.neighbours import Neighbour, keeper_of, neighbours
 from llama_gui.library.quantisation import is_fp8, unread_method
+from llama_gui.library.shape_reader import shape_of
 from llama_gui.library.shelf_care import Deleted, Verified
 from llama_gui.vocabulary import ModelEntry
 
@@ -207,6 +208,6 @@ def _shape_of(entry: ModelEntry) -> tuple[ModelShape | None, int, bool, str]:
             config = json.loads(file.read(_MOST_JSON_BYTES))
         context = config.get("max_position_embeddings")
         unread = unread_method(config, in_fp8=is_fp8(config))
-        return ModelShape.from_config(config), context if isinstance(context, int) else 0, False, unread
+        return shape_of(config), context if isinstance(context, int) else 0, False, unread
     except (OSError, ValueError, RecursionError, AttributeError, LlamaGuiError):
         return None, 0, False, ""

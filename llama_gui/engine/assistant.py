@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.cache_layout import CacheLayout
-from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.kv_cache import Slot
 from llama_gui.engine.llama import Llama
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.sequence import Sequence
 from llama_gui.errors import UnsupportedModelError
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from llama_gui.engine.assistant import lent_by
-from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.model_files import ModelFiles, guessing_files, model_folder, open_model
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.errors import ModelError
 
 _ENDING, _SNAPSHOTS = "-assistant", "snapshots"

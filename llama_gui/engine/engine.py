@@ -145,10 +145,7 @@ class Engine:
             InvalidRequestError: an argument is out of range.
             LoadCancelledError: `is_cancelled` said so.
         """
-        _check_options(strategy, max_batch, threads)
-        check_kind("name", name, str, "a text, or None")
-        if not isinstance(exact, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidRequestError("exact", exact, "true or false")
+        _check_options(strategy, max_batch, threads, name, exact)
         check_function("on_progress", on_progress)
         check_function("is_cancelled", is_cancelled)
         check_place(prompt_cache, prompt_cache_bytes)
@@ -168,31 +165,18 @@ class Engine:
             check=partial(check_draft, smaller) if smaller is not None else None,
             guesses=draft == "auto",
         )
-        network = model.network
         told: Told = {"exact": exact, "kernel_notes": kernel_notes, "is_cancelled": is_cancelled}
         if smaller is not None:
             speculator = load_draft(smaller, model, **told)
         else:
             speculator = speculator_for(path, model, draft, **told)
+        network = model.network
         cache = network.new_cache(kv_byte_budget(network.device), model.info.max_context)
-        embeds = model.info.embeds
-        ranker = Ranker(model.tokenizer.vocab_size)
-        graphs = None if embeds else graphs_of(network, ranker)
-        ranks = network.device.type == "cuda" and not embeds
-        runner = Runner(
-            network,
-            cache,
-            graphs,
-            ranker=ranker if ranks else None,
-            embeds=embeds,
-            tower=model.tower,
-            keeps_rows=speculator is not None and speculator.proposer.reads_rows,
-            reads_rows=None if speculator is None else speculator.proposer.read,
-        )
-        scheduler = Scheduler(strategy, max_batch, _token_budget(network))
-        keeps = network.is_exact and not embeds
+        runner = _runner_of(model, cache, speculator)
+        keeps = network.is_exact and not model.info.embeds
         folder, stamp = (prompt_cache, stamp_of(path, network.config)) if keeps else (None, b"")
         kept = open_prompt_cache(folder, prompt_cache_bytes, cache, lambda: runner.identity(stamp))
+        scheduler = Scheduler(strategy, max_batch, _token_budget(network))
         stats = _first_stats(model, speculator)
         loop = Loop(scheduler, runner, cache, model.threads, stats, speculator, shared, kept)
         engine = cls(model, loop, runner, cache)
@@ -486,12 +470,31 @@ class Engine:
         self.close()
 
 
-def _check_options(strategy: Strategy, max_batch: int, threads: int | None) -> None:
+def _check_options(strategy: Strategy, max_batch: int, threads: int | None, name: str | None, exact: bool) -> None:
     if strategy not in STRATEGIES:
         raise InvalidRequestError("strategy", strategy, f"one of {', '.join(STRATEGIES)}")
     check_number("max_batch", max_batch, 1, integer=True)
     if threads is not None:
         check_number("threads", threads, 1, MOST_THREADS, integer=True)
+    check_kind("name", name, str, "a text, or None")
+    if not isinstance(exact, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidRequestError("exact", exact, "true or false")
+
+
+def _runner_of(model: LoadedModel, cache: KVCache, speculator: Speculator | None) -> Runner:
+    network, embeds = model.network, model.info.embeds
+    ranker = Ranker(model.tokenizer.vocab_size)
+    ranks = network.device.type == "cuda" and not embeds
+    return Runner(
+        network,
+        cache,
+        None if embeds else graphs_of(network, ranker),
+        ranker=ranker if ranks else None,
+        embeds=embeds,
+        tower=model.tower,
+        keeps_rows=speculator is not None and speculator.proposer.reads_rows,
+        reads_rows=None if speculator is None else speculator.proposer.read,
+    )
 
 
 _LAUNCHES = 512

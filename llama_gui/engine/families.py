@@ -75,7 +75,7 @@ class Family:
     has_local_rope: bool = False
     """Layers with a window have a rotation of their own, that of the trained context."""
     is_gemma: bool = False
-    """See `config._as_gemma`."""
+    """See `family_config.of_family`."""
     is_gemma4: bool = False
     """With `is_gemma`: see `Gemma4Config`."""
     is_assistant: bool = False

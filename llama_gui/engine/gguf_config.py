@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 import torch
 
-from llama_gui.engine.config import CAPS, GenerationDefaults, NetworkConfig, generation_defaults, network_config
+from llama_gui.engine.config import network_config
 from llama_gui.engine.conv_config import CONV
 from llama_gui.engine.delta_config import LINEAR, DeltaConfig
 from llama_gui.engine.expert_config import GGUF_FUSED, GGUF_NAMES, GGUF_SHARED, ExpertConfig, ExpertNames
 from llama_gui.engine.families import FAMILIES
+from llama_gui.engine.family_config import CAPS
 from llama_gui.engine.fields import AGAIN, Fields, brief_list, shown
+from llama_gui.engine.generation_defaults import GenerationDefaults, generation_defaults
 from llama_gui.engine.gguf_file import StoredTensor
 from llama_gui.engine.gguf_gemma4 import ARCHITECTURES as GEMMA4
 from llama_gui.engine.gguf_gemma4 import read_gemma4_fields
 from llama_gui.engine.gguf_mamba import KV_HEADS, RMS_EPS, MambaFields
 from llama_gui.engine.gguf_names import LONGROPE_DIVISORS, ROPE_DIVISORS
 from llama_gui.engine.gguf_weights import GUESSING_BLOCKS, read_numbers
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.pooling import gguf_embeds
 from llama_gui.engine.recurrent_config import ATTENDS
 from llama_gui.engine.rope_config import RopeConfig

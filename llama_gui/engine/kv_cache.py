@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine.attention_blocks import padded
-from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import kv_byte_budget, promises_memory
 from llama_gui.engine.huge_pages import keep_small_pages
 from llama_gui.engine.layer_states import SlotStates, StateShape
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.errors import GenerationError
 
 KEY_BLOCK = 512

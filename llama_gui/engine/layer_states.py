@@ -13,9 +13,9 @@ from typing import NamedTuple, Self
 import torch
 from torch import Tensor
 
-from llama_gui.engine.config import Recurrence
 from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.mamba_config import MambaConfig
+from llama_gui.engine.network_config import Recurrence
 
 MARK_EVERY = 512
 """Tokens of a prompt between marks, for conversations that begin alike."""

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from llama_gui.engine.attention_blocks import causal_mask, soften_logits
 from llama_gui.engine.card_kernels import CardKernels, Places
-from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.experts import Experts
 from llama_gui.engine.gemma4_mixture import Gemma4Mixture
 from llama_gui.engine.int8_mlp import Int8MLP
@@ -20,6 +19,7 @@ from llama_gui.engine.linear import Linear, RowPlan
 from llama_gui.engine.native_attention import NativeSpans
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_layer import NativeLayer, NativeLayers
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.recurrent import Recurrent
 from llama_gui.engine.rotary import Rotary, Turns
 from llama_gui.engine.token_table import TokenTable

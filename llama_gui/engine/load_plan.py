@@ -7,7 +7,6 @@ import torch
 
 from llama_gui.engine import int8_linear, native_library
 from llama_gui.engine.cache_precision import resolve_cache_dtype
-from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import (
     Precision,
     available_bytes,
@@ -25,6 +24,7 @@ from llama_gui.engine.model_files import ModelFiles, open_model
 from llama_gui.engine.mtp_files import mtp_of, with_mtp
 from llama_gui.engine.native_kernels import NativeKernels
 from llama_gui.engine.native_linear import is_faster_written_out
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.vision.loading import vision_parameters
 from llama_gui.engine.weight_shapes import held_parameters, idle_parameters, layer_parameters, router_parameters

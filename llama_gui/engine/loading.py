@@ -11,7 +11,6 @@ from llama_gui.engine import native_library
 from llama_gui.engine.apart import run_apart
 from llama_gui.engine.cache_precision import name_of, resolve_cache_dtype
 from llama_gui.engine.chat_template import ChatTemplate
-from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import (
     Precision,
     give_memory_back,
@@ -27,6 +26,7 @@ from llama_gui.engine.load_plan import device_of, layer_bytes, precision_of, tra
 from llama_gui.engine.model_files import ModelFiles, model_folder, open_model
 from llama_gui.engine.mtp_files import mtp_of, with_mtp
 from llama_gui.engine.native_kernels import NativeKernels
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.network_loader import NetworkLoader
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.vision.loading import load_vision, vision_parameters, vision_precision
@@ -169,11 +169,15 @@ def load_model(
     if template is not None:
         info = _with_manners(info, template, tokenizer)
     eos_token_ids = (config.eos_token_ids | defaults.eos_token_ids | tokenizer.eos_ids) - tokenizer.going_on_ids
-    placer = None
-    if model.vision is not None:
-        most_pixels = MOST_PIXELS_ON_CPU if torch_device.type == "cpu" else None
-        placer = ImagePlacer(model.vision.config, tokenizer, ImagePreparer(model.vision.config, most_pixels))
+    placer = _placer(model, tokenizer, torch_device)
     return LoadedModel(network, tokenizer, template, info, eos_token_ids, threads, tower, placer, mtp)
+
+
+def _placer(model: ModelFiles, tokenizer: Tokenizer, device: torch.device) -> ImagePlacer | None:
+    if model.vision is None:
+        return None
+    most_pixels = MOST_PIXELS_ON_CPU if device.type == "cpu" else None
+    return ImagePlacer(model.vision.config, tokenizer, ImagePreparer(model.vision.config, most_pixels))
 
 
 def _notes(file: str | Path | None, precision: Precision, threads: int) -> KernelNotes:

@@ -10,10 +10,12 @@ from typing import Protocol
 from llama_gui.engine.card_int4 import CODE_BYTES
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
-from llama_gui.engine.config import GenerationDefaults, NetworkConfig, load_config, load_generation_defaults
+from llama_gui.engine.config import load_config
 from llama_gui.engine.device import NetworkPart, Precision, Quantised
 from llama_gui.engine.fields import brief
+from llama_gui.engine.generation_defaults import GenerationDefaults, load_generation_defaults
 from llama_gui.engine.gpt_oss_folder import GptOssCheckpoint
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.packed_weights import block_bytes, stays_as_it_is
 from llama_gui.engine.pooling import folder_embeds
 from llama_gui.engine.rounded_bytes import RoundedBytes

@@ -7,10 +7,10 @@ from dataclasses import replace
 from llama_gui.engine.cache_layout import CacheLayout
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import WeightSource
-from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.device import NetworkPart, Precision, Quantised
 from llama_gui.engine.fields import AGAIN, brief
 from llama_gui.engine.model_files import ModelFiles
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError

@@ -13,7 +13,6 @@ from llama_gui.engine.cache_precision import resolve_cache_dtype
 from llama_gui.engine.card_experts import on_card
 from llama_gui.engine.card_kernels import CardKernels
 from llama_gui.engine.checkpoint import WeightSource
-from llama_gui.engine.config import NetworkConfig, Recurrence
 from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.device import Precision, give_memory_back
@@ -38,6 +37,7 @@ from llama_gui.engine.native_layer import NativeExperts, NativeInput, NativeLaye
 from llama_gui.engine.native_linear import NativeBlocksLinear, NativeHalfLinear, NativeInt8Linear, NativeRouterLinear
 from llama_gui.engine.native_mamba import NativeMamba
 from llama_gui.engine.native_mamba import serves as serves_mamba
+from llama_gui.engine.network_config import NetworkConfig, Recurrence
 from llama_gui.engine.packed_weights import CodedPanels, Panels
 from llama_gui.engine.quantised_linear import MOST_WIDTH, QuantisedLinear
 from llama_gui.engine.recurrent import Recurrent

@@ -9,12 +9,14 @@ from torch import Tensor
 
 from llama_gui.engine.chat_template import ChatTemplate
 from llama_gui.engine.checkpoint import Shape
-from llama_gui.engine.config import GenerationDefaults, NetworkConfig, network_config
+from llama_gui.engine.config import network_config
 from llama_gui.engine.device import Precision
 from llama_gui.engine.fields import Fields
+from llama_gui.engine.generation_defaults import GenerationDefaults
 from llama_gui.engine.gguf_blocks import block_shape, numbers_of
 from llama_gui.engine.model_files import ModelFiles
 from llama_gui.engine.mtp_files import mtp_config
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.engine.weight_rows import WeightRows
 from llama_gui.engine.weight_shapes import weight_shapes

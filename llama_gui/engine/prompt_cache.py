@@ -18,9 +18,9 @@ import torch
 
 from llama_gui import __version__
 from llama_gui.engine.block_files import AT_ONCE, BlockFiles
-from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.kv_cache import KVCache, Slot
 from llama_gui.engine.layer_states import SlotStates
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.prompt_names import BLOCK, PromptNames, block_start, is_state, last_block, state_place
 from llama_gui.engine.recall import Recall
 from llama_gui.vocabulary.checks import check_number, check_path

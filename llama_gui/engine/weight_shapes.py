@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 
 from llama_gui.engine.checkpoint import Shape
-from llama_gui.engine.config import NetworkConfig, Recurrence
 from llama_gui.engine.conv_config import ConvConfig
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.expert_config import ExpertConfig, ExpertNames, bias_of
 from llama_gui.engine.gemma4_config import Gemma4Config
 from llama_gui.engine.mamba_config import MambaConfig
+from llama_gui.engine.network_config import NetworkConfig, Recurrence
 from llama_gui.engine.weight_rows import GroupedRows, PairedRows
 
 BEFORE, BEHIND = "pre_projection.weight", "post_projection.weight"

@@ -26,6 +26,7 @@ from llama_gui.library.access import HubAccess, origin
 from llama_gui.library.model_shape import ModelShape
 from llama_gui.library.plan import DownloadPlan, RemoteFile, check_repo, choose_files, gguf_files, is_safe_path
 from llama_gui.library.quantisation import is_fp8_on_hub, unread_method
+from llama_gui.library.shape_reader import shape_of
 from llama_gui.library.transfer import gated
 
 Sort = Literal["downloads", "likes", "lastModified", "trendingScore", "createdAt"]
@@ -492,7 +493,7 @@ def _json_object(text: str) -> Mapping[str, Any]:
 
 def _shape(config: Mapping[str, Any]) -> ModelShape | None:
     with contextlib.suppress(BrokenModelError):
-        return ModelShape.from_config(config)
+        return shape_of(config)
     return None
 
 

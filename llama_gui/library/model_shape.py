@@ -3,24 +3,13 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
-from llama_gui.errors import BrokenModelError
-from llama_gui.library.conv_shape import LFM2, LFM2_MOE, ConvShape, with_inner
-from llama_gui.library.delta_shape import QWEN3_NEXT, QWEN35, QWEN35_MOE, DeltaShape
-from llama_gui.library.gemma4_shape import Gemma4Shape, with_defaults
-from llama_gui.library.mamba_shape import MambaShape, bare_layers, halves_of, with_whole_layers
-from llama_gui.library.quantisation import is_fp8
-from llama_gui.library.sight import vision_numbers
-
-_MOST = 2**31 - 1
-
-_GEMMA2 = {"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 256000}
-_GEMMA3 = {**_GEMMA2, "vocab_size": 262208}
-"""What their config.json need not say."""
-
+from llama_gui.library.conv_shape import ConvShape
+from llama_gui.library.delta_shape import DeltaShape
+from llama_gui.library.gemma4_shape import Gemma4Shape
+from llama_gui.library.mamba_shape import MambaShape
 
 _ACTIVE = re.compile(r"\ba(\d+(?:\.\d+)?)([bm])\b", re.ASCII | re.IGNORECASE)
 """As in Qwen3-30B-A3B or granite-3.1-1b-a400m: the parameters that a token goes through."""
@@ -33,37 +22,6 @@ _EFFECTIVE = re.compile(r"\be(\d+)b\b", re.ASCII | re.IGNORECASE)
 _OF_EFFECTIVE = 1.14e9
 
 _USUAL_CHOSEN = 8
-
-_GPT_OSS, _ERNIE, _LFM2_MOE, _GRANITE4 = "gpt_oss", "ernie4_5_moe", "lfm2_moe", "granitemoehybrid"
-_NEMOTRON = "nemotron_h"
-_TEXT_KINDS = {"qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2", "qwen3_vl": "qwen3", "qwen3_5_text": "qwen3_5",
-               "qwen3_5_moe_text": "qwen3_5_moe"}  # fmt: skip
-"""Whose networks for text are those of others."""
-_WIDE_HEADS = ("qwen3", "seed_oss", "ernie4_5", "ministral3", "mistral3", "glm", "glm4")
-"""Whose heads have 128 numbers, if config.json does not say."""
-_HAVE_BIASES = (_GPT_OSS, "seed_oss", "glm", "glm4")
-"""Whose queries, keys and values have some, if config.json does not say."""
-_TIED = ("smollm3", "ernie4_5", "minicpm", _ERNIE)
-"""Whose embedding and vocabulary projection are one, if config.json does not say."""
-_SHARED, _SHARERS = "shared_expert_intermediate_size", "moe_num_shared_experts"
-_SHARED_INNER = "shared_intermediate_size"
-"""Where Granite 4.0 says how wide the MLP is that all tokens go through."""
-_PLAIN = "first_k_dense_replace"
-_MIXTURES = (
-    "mixtral",
-    "qwen2_moe",
-    "qwen3_moe",
-    "qwen3_5_moe",
-    "qwen3_next",
-    "granitemoe",
-    "olmoe",
-    _GPT_OSS,
-    _ERNIE,
-    _LFM2_MOE,
-)
-_SUMS_UP = {"qwen3_5": QWEN35, "qwen3_5_moe": QWEN35_MOE, "qwen3_next": QWEN3_NEXT}
-_CONVOLVES = {"lfm2": LFM2, _LFM2_MOE: LFM2_MOE}
-"""Those with gated delta nets, and with short convolutions, and what their config.json need not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,81 +81,6 @@ class ModelShape:
     conv: ConvShape | None = None
     mamba: MambaShape | None = None
     bare_layers: int = 0
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """From the fields of a config.json.
-
-        Raises:
-            BrokenModelError: a field is missing or cannot be.
-        """
-        whole, kind = config, config.get("model_type")
-        kind, inner, in_fp8 = _TEXT_KINDS.get(str(kind), kind), config.get("text_config"), is_fp8(config)
-        is_gemma3, is_gemma4 = kind in ("gemma3", "gemma3_text"), str(kind).startswith("gemma4")
-        is_gemma = is_gemma3 or is_gemma4 or kind == "gemma2"
-        if is_gemma4:
-            config = with_defaults(config)
-        elif is_gemma3:  # with pictures, the network for text is described by a part
-            config = {**_GEMMA3, **(inner if isinstance(inner, dict) else config)}
-        elif is_gemma:
-            config = {**_GEMMA2, **config}
-        elif isinstance(inner, dict):
-            config = {**config, **inner}
-        config = {**_SUMS_UP.get(str(kind), {}), **_CONVOLVES.get(str(kind), {}), **config}
-        if kind in _CONVOLVES:
-            config = with_inner(config, _integer)
-        if kind == _NEMOTRON:
-            config = with_whole_layers(config)
-        heads, hidden = _integer(config, "num_attention_heads"), _integer(config, "hidden_size")
-        default_head = 128 if kind in _WIDE_HEADS else hidden // heads
-        default_kv_heads = {"qwen3_moe": 4, "ernie4_5": 2, "glm": 2, "glm4": 2, _ERNIE: 4}.get(str(kind), heads)
-        if kind == _ERNIE:
-            config = _with_names_of_qwen(config)
-        mixes = kind in _MIXTURES or (kind == _GRANITE4 and config.get("num_local_experts") != 0)
-        mixes |= kind == _NEMOTRON and "moe" in halves_of(config)
-        if kind == _GRANITE4:
-            config = {**config, _SHARED if mixes else "intermediate_size": config.get(_SHARED_INNER, 1024)}
-        experts = _experts(config) if mixes else (1, 1)
-        gemma4 = Gemma4Shape.from_config(config, _integer) if is_gemma4 else None
-        if gemma4 is not None and gemma4.experts:
-            experts = gemma4.experts, gemma4.chosen
-        has_gate = kind in ("qwen2_moe", "qwen3_5_moe", "qwen3_next")
-        may_share = has_gate or kind == _ERNIE or (kind in (_GRANITE4, _NEMOTRON) and mixes)
-        inner = "moe_intermediate_size" if kind in _MIXTURES else "intermediate_size"
-        is_gpt_oss, layers = kind == _GPT_OSS, _integer(config, "num_hidden_layers")
-        has_plain = kind in (_ERNIE, _LFM2_MOE) and config.get(_PLAIN)
-        plain_layers = min(_integer(config, _PLAIN), layers) if has_plain else 0
-        return cls(
-            vocabulary=_integer(config, "vocab_size"),
-            hidden=hidden,
-            inner=_integer(config, inner if inner in config else "intermediate_size"),
-            layers=layers,
-            heads=heads,
-            kv_heads=_integer(config, "num_key_value_heads", default_kv_heads),
-            head_dim=_integer(config, "head_dim", 64 if is_gpt_oss else default_head),
-            is_tied=config.get("tie_word_embeddings", kind in _TIED or is_gemma) is True,
-            has_qkv_bias=kind in ("qwen2", "qwen2_moe") or config.get("attention_bias", kind in _HAVE_BIASES) is True,
-            has_head_norms=kind in ("qwen3", "qwen3_moe", "exaone4", "hunyuan_v1_dense") or is_gemma3 or is_gemma4,
-            has_post_norms=is_gemma or kind == "glm4",
-            experts=experts[0],
-            chosen=experts[1],
-            is_gpt_oss=is_gpt_oss,
-            is_olmo=kind in ("olmo2", "olmo3", "olmoe"),
-            is_packed=is_gpt_oss and bool(config.get("quantization_config")),
-            shared=_integer(config, _SHARED) if may_share and config.get(_SHARED) != 0 else 0,
-            has_shared_gate=has_gate,
-            has_correction=_has_correction(config, kind, mixes=mixes),
-            plain_layers=plain_layers,
-            has_no_gate=kind in ("arcee", _NEMOTRON),
-            plain_inner=_integer(config, "intermediate_size") if plain_layers else 0,
-            is_fp8=in_fp8,
-            vision=vision_numbers(whole),
-            gemma4=gemma4,
-            delta=DeltaShape.from_config(config, _integer) if kind in _SUMS_UP else None,
-            conv=ConvShape.from_config(config, _integer) if kind in _CONVOLVES else None,
-            mamba=_mamba(config, kind),
-            bare_layers=bare_layers(config) if kind == _NEMOTRON else 0,
-        )
 
     @classmethod
     def guess(cls, parameters: int, name: str = "", *, is_fp8: bool = False) -> Self:
@@ -343,40 +226,6 @@ class ModelShape:
         return self._matrices(self.chosen)
 
 
-def _has_correction(config: Mapping[str, Any], kind: Any, *, mixes: bool) -> bool:
-    """Whether what chooses experts is corrected."""
-    if kind == _LFM2_MOE:
-        return config.get("use_expert_bias") is not False
-    return mixes and kind in (_ERNIE, _NEMOTRON)
-
-
-def _mamba(config: Mapping[str, Any], kind: Any) -> MambaShape | None:
-    if kind == _NEMOTRON:
-        return MambaShape.from_nemotron(config, _integer)
-    return MambaShape.from_config(config, _integer) if kind == _GRANITE4 else None
-
-
-def _experts(config: Mapping[str, Any]) -> tuple[int, int]:
-    count = _integer(config, "num_local_experts" if "num_local_experts" in config else "num_experts")
-    chosen = _integer(config, "num_experts_per_tok")
-    if chosen > count:
-        raise BrokenModelError(f"config.json: num_experts_per_tok is {chosen}, but there are {count} experts.")
-    return count, chosen
-
-
-def _with_names_of_qwen(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What ERNIE's mixtures call otherwise, and what their config.json need not say."""
-    inner = _integer(config, "moe_intermediate_size", 1536)
-    return {
-        **config,
-        "moe_intermediate_size": inner,
-        "num_experts": _integer(config, "moe_num_experts", 64),
-        "num_experts_per_tok": _integer(config, "moe_k", 6),
-        _SHARED: 0 if config.get(_SHARERS) == 0 else inner * _integer(config, _SHARERS, 2),
-        _PLAIN: config.get("moe_layer_start_index", 1),
-    }
-
-
 def _active(name: str, parameters: int) -> int | None:
     """How many of the `parameters` of the mixture `name` a token goes through; None: it is none by its name."""
     name = name.replace("_", "-")
@@ -387,11 +236,3 @@ def _active(name: str, parameters: int) -> int | None:
     else:
         return None
     return active if 0 < active < parameters else None
-
-
-def _integer(config: Mapping[str, Any], name: str, default: int | None = None) -> int:
-    value = config.get(name)
-    value = default if value is None else value
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
-        raise BrokenModelError(f"config.json: {name} is {str(value)[:80]}, but it must be a whole number above 0.")
-    return value

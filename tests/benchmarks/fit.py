@@ -27,6 +27,7 @@ from llama_gui.library import catalog
 from llama_gui.library.bandwidth import read_bandwidth
 from llama_gui.library.fit import OFFERED_DTYPES, estimate, machine_here
 from llama_gui.library.model_shape import ModelShape
+from llama_gui.library.shape_reader import shape_of
 from llama_gui.paths import find_resources
 
 STARTER = find_resources() / "starter_model"
@@ -120,7 +121,7 @@ def main() -> None:
     dtypes = options.dtype or OFFERED_DTYPES
     if not options.model:
         config = json.loads((STARTER / "config.json").read_text(encoding="utf-8"))
-        compare("Starter model", STARTER, ModelShape.from_config(config), dtypes)
+        compare("Starter model", STARTER, shape_of(config), dtypes)
     for entry in _entries():
         if entry.name in (options.model or MODELS):
             with tempfile.TemporaryDirectory() as folder:

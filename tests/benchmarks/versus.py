@@ -30,12 +30,12 @@ import torch
 from torch import Tensor
 
 from llama_gui.engine import int8_linear, native_library
-from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.delta_config import DeltaConfig
 from llama_gui.engine.device import physical_cores, resolve_precision
 from llama_gui.engine.gguf_names import stored_name
 from llama_gui.engine.huge_pages import HugePages
 from llama_gui.engine.mamba_config import MambaConfig
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.presets import PRESETS, RandomModel, RandomWeights, preset_config
 from llama_gui.engine.rounded_bytes import RoundedBytes
 from llama_gui.engine.weight_shapes import weight_shapes

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from llama_gui.engine.config import Recurrence
 from llama_gui.engine.layer_states import SlotStates, StateShape, StateSpan, StateSpans
 from llama_gui.engine.linear import Linear, LinearFactory
+from llama_gui.engine.network_config import Recurrence
 from llama_gui.engine.recurrent import RatedRecurrent
 
 CPU = torch.device("cpu")

@@ -1,13 +1,12 @@
-"""config.json and generation_config.json: what is read, what stands in, and what each mistake says."""
+"""config.json: what is read, what stands in, and what each mistake says."""
 
 import json
 
 import pytest
 
-from llama_gui.engine.config import GenerationDefaults, load_config, load_generation_defaults
+from llama_gui.engine.config import load_config
 from llama_gui.engine.rope_config import RopeConfig
 from llama_gui.errors import BrokenModelError, ModelError, ModelNotFoundError, UnsupportedModelError
-from llama_gui.vocabulary import SamplingParams
 
 MINIMAL = {
     "architectures": ["LlamaForCausalLM"],
@@ -36,15 +35,6 @@ def read(tmp_path):
         return load_config(tmp_path)
 
     return read
-
-
-@pytest.fixture
-def recommended(tmp_path):
-    def recommended(**values):
-        (tmp_path / "generation_config.json").write_text(json.dumps(values))
-        return load_generation_defaults(tmp_path)
-
-    return recommended
 
 
 def test_what_stands_in_for_absent_fields(read):
@@ -367,38 +357,6 @@ def test_missing_folder_and_missing_file(tmp_path):
     (tmp_path / "config.json").mkdir()
     with pytest.raises(BrokenModelError, match=r"config\.json cannot be read"):
         load_config(tmp_path)
-
-
-# --- generation_config.json
-
-
-def test_a_model_without_recommendations(tmp_path):
-    assert load_generation_defaults(tmp_path) == GenerationDefaults(SamplingParams(), frozenset())
-
-
-def test_recommendations(recommended):
-    got = recommended(temperature=0.6, top_k=20, top_p=0.9, repetition_penalty=1.1, eos_token_id=[1, 2], pad=3)
-    assert got.sampling == SamplingParams(temperature=0.6, top_k=20, top_p=0.9, repetition_penalty=1.1)
-    assert got.eos_token_ids == {1, 2}
-
-
-def test_do_sample_false_is_greedy(recommended):
-    assert recommended(do_sample=False, temperature=0.6).sampling.temperature == 0
-    assert recommended(do_sample=True, temperature=0.6).sampling.temperature == 0.6
-
-
-def test_tokens_that_a_model_must_not_write(recommended):
-    assert recommended(suppress_tokens=[9, 7]).sampling.banned_token_ids == (7, 9)
-    assert recommended(suppress_tokens=[]).sampling.banned_token_ids is None
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("suppress_tokens", "<image|>"), ("top_p", 1.5), ("temperature", "hot"), ("eos_token_id", "</s>")],
-)
-def test_impossible_recommendations(recommended, name, value):
-    with pytest.raises(BrokenModelError, match=rf"generation_config\.json: {name} is {value!r}"):
-        recommended(**{name: value})
 
 
 # --- families

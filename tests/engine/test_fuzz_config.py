@@ -13,9 +13,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.engine.config import NetworkConfig, load_config, load_generation_defaults
+from llama_gui.engine.config import load_config
 from llama_gui.engine.families import FAMILIES
+from llama_gui.engine.generation_defaults import load_generation_defaults
 from llama_gui.engine.loading import load_model
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.quantisation_config import QUANTISATION
 from llama_gui.engine.rotary import inverse_frequencies
 from llama_gui.engine.weight_shapes import weight_shapes

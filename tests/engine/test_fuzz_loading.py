@@ -17,7 +17,8 @@ from safetensors.torch import save_file
 
 import llama_gui
 from llama_gui.engine.checkpoint import Checkpoint
-from llama_gui.engine.config import load_config, load_generation_defaults
+from llama_gui.engine.config import load_config
+from llama_gui.engine.generation_defaults import load_generation_defaults
 from llama_gui.engine.tokenizer import Tokenizer
 from llama_gui.errors import BrokenModelError, ModelError, UnsupportedModelError
 from tests.fakes.tiny_llama import write_tiny_llama

@@ -9,11 +9,12 @@ from torch import Tensor
 
 from llama_gui.engine import Engine, GenerateRequest, SamplingParams
 from llama_gui.engine.cache_layout import CachePart
-from llama_gui.engine.config import NetworkConfig, load_config
+from llama_gui.engine.config import load_config
 from llama_gui.engine.kv_cache import token_bytes
 from llama_gui.engine.layers import Spans
 from llama_gui.engine.llama import Block, Segment
 from llama_gui.engine.loading import load_model
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.rotary import Turns
 from llama_gui.errors import LlamaGuiError
 from tests.fakes.tiny_llama import write_tiny_llama

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from llama_gui.engine.config import NetworkConfig, network_config
+from llama_gui.engine.config import network_config
 from llama_gui.engine.fields import Fields
 from llama_gui.engine.gguf import GgufModel
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.weight_shapes import parameter_count
 from llama_gui.errors import BrokenModelError, UnsupportedModelError
 from tests.fakes.gguf_files import write_gguf

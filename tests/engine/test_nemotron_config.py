@@ -10,9 +10,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from llama_gui.engine.config import NetworkConfig, load_config, network_config
+from llama_gui.engine.config import load_config, network_config
 from llama_gui.engine.fields import Fields
 from llama_gui.engine.gguf import GgufModel
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.split_layers import SplitLayers
 from llama_gui.engine.weight_shapes import parameter_count, weight_shapes
 from llama_gui.errors import BrokenModelError, UnsupportedModelError

@@ -22,6 +22,7 @@ from llama_gui.library.bandwidth import read_bandwidth, steady_bandwidth
 from llama_gui.library.fit import Machine, activation_bytes, as_machine, best_choice, choices, estimate, weight_bytes
 from llama_gui.library.graphics_card import GraphicsCard
 from llama_gui.library.model_shape import ModelShape
+from llama_gui.library.shape_reader import shape_of
 from llama_gui.paths import find_resources
 from tests.engine.this_machine import adds_int8, packs
 from tests.fakes.tiny_llama import write_tiny_llama
@@ -48,7 +49,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 )
 @pytest.mark.sampled(12)
 def test_the_weights_are_counted_as_the_engine_holds_them(models: dict[str, Path], name: str, dtype: str):
-    shape = ModelShape.from_config(json.loads((models[name] / "config.json").read_text(encoding="utf-8")))
+    shape = shape_of(json.loads((models[name] / "config.json").read_text(encoding="utf-8")))
     machine = fit.machine_here()
     if not machine.has_kernels and dtype in ("int8", "int4") and not adds_int8():
         pytest.skip("nothing here multiplies eight bits")

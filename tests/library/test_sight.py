@@ -12,7 +12,7 @@ from llama_gui.engine.vision.files import vision_in
 from llama_gui.engine.vision.folder_config import read_vision
 from llama_gui.engine.vision.loading import vision_parameters
 from llama_gui.library.fit import Machine, estimate
-from llama_gui.library.model_shape import ModelShape
+from llama_gui.library.shape_reader import shape_of
 from llama_gui.library.shelf import describe
 from llama_gui.library.sight import folder_reads_images, vision_numbers
 from tests.benchmarks.images import Network, write
@@ -86,7 +86,7 @@ def test_about_how_large_a_network_for_images_is(tmp_path: Path, monkeypatch: py
     assert found is not None
     counted = vision_parameters(replace(found, text_size=2048))
     assert 0.9 * counted < vision_numbers(config) < 1.02 * counted
-    shape = ModelShape.from_config(config)
+    shape = shape_of(config)
     assert shape.vision == vision_numbers(config)
     assert shape.has_qkv_bias == (network == "qwen2.5-vl")
     machine = Machine(2**35, 2**35)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from llama_gui.engine.checkpoint import Checkpoint, WeightSource
-from llama_gui.engine.config import NetworkConfig
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.vision.config import VisionConfig
 from llama_gui.engine.vision.folder_config import read_vision
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.fields import Fields, read_json, shown
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.vision.config import Activation, PixtralConfig, VisionConfig
 from llama_gui.engine.vision.gemma4_config import (
     MOST_GEMMA4_ROWS,

@@ -9,10 +9,10 @@ from typing import Any
 
 from llama_gui.engine import native_library
 from llama_gui.engine.checkpoint import Shape
-from llama_gui.engine.config import NetworkConfig
 from llama_gui.engine.fields import AGAIN, Fields, brief_list
 from llama_gui.engine.gguf_file import GgufFile, read_header
 from llama_gui.engine.gguf_weights import GgufWeights
+from llama_gui.engine.network_config import NetworkConfig
 from llama_gui.engine.vision.config import PixtralConfig
 from llama_gui.engine.vision.files import VisionFiles
 from llama_gui.engine.vision.gemma4_gguf import GEMMA4, GEMMA4_TOKENS, UNIFIED, gemma4_names, gemma4_vision
