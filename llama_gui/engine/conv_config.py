@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from llama_gui.engine.fields import Fields, shown
+from llama_gui.engine.fields import Fields
 from llama_gui.engine.recurrent_config import ATTENDS, RecurrentConfig, recurrent_layers
-from llama_gui.errors import UnsupportedModelError
 
 CONV = "conv"
 
@@ -21,7 +20,7 @@ class ConvConfig(RecurrentConfig):
 def read_conv(fields: Fields, layers: int, hidden: int) -> ConvConfig:
     """Raise BrokenModelError or UnsupportedModelError where the fields do not describe what we run."""
     if fields.flag("conv_bias", False):
-        raise _refused(fields, "conv_bias")
+        raise fields.unsupported("conv_bias")
     attending = fields.values.get("full_attn_idxs")  # what the first files have
     attending = range(layers) if attending is None else attending
     kinds = [ATTENDS if isinstance(attending, list | range) and n in attending else CONV for n in range(layers)]
@@ -39,7 +38,7 @@ def with_lfm2_names(fields: Fields) -> Fields:
     """
     values = fields.values
     if values.get("routed_scaling_factor", 1.0) != 1:
-        raise _refused(fields, "routed_scaling_factor")
+        raise fields.unsupported("routed_scaling_factor")
     inner = fields.integer("block_ff_dim" if values.get("block_ff_dim") is not None else "intermediate_size")
     if "num_experts" not in values and fields.flag("block_auto_adjust_ff_dim", True):
         inner = int(2 * inner / 3)
@@ -53,9 +52,3 @@ def with_lfm2_names(fields: Fields) -> Fields:
         "first_k_dense_replace": values.get("num_dense_layers", 0),
     }
     return Fields({**values, **renamed}, fields.file)
-
-
-def _refused(fields: Fields, name: str) -> UnsupportedModelError:
-    return UnsupportedModelError(
-        f"{fields.file}: {name} is {shown(fields.values[name])}, which is not supported. Choose another model."
-    )

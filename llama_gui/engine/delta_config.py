@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from llama_gui.engine.fields import Fields, shown
+from llama_gui.engine.fields import Fields
 from llama_gui.engine.recurrent_config import ATTENDS, RecurrentConfig, recurrent_layers
-from llama_gui.errors import UnsupportedModelError
 
 LINEAR = "linear_attention"
 
@@ -61,10 +60,7 @@ def read_delta(fields: Fields, layers: int, *, grouped: bool = False) -> DeltaCo
         BrokenModelError, UnsupportedModelError: they do not describe what we run.
     """
     if not fields.flag("attn_output_gate", True):
-        raise UnsupportedModelError(
-            f"{fields.file}: attn_output_gate is {shown(fields.values['attn_output_gate'])}, which is not supported. "
-            "Choose another model."
-        )
+        raise fields.unsupported("attn_output_gate")
     key_heads, value_heads = fields.integer("linear_num_key_heads", 16), fields.integer("linear_num_value_heads", 32)
     if value_heads % key_heads:
         raise fields.wrong("linear_num_value_heads", f"a multiple of linear_num_key_heads ({key_heads})")

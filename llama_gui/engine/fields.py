@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from llama_gui.errors import BrokenModelError, ModelNotFoundError
+from llama_gui.errors import BrokenModelError, ModelNotFoundError, UnsupportedModelError
 
 # Far beyond any network that we could load; a damaged file may say anything. The numbers stay finite in float32.
 MOST_INTEGER = 2**31 - 1
@@ -39,6 +39,11 @@ class Fields:
     def wrong(self, name: str, allowed: str) -> BrokenModelError:
         """The error for a field whose value cannot be."""
         return BrokenModelError(f"{self.file}: {name} is {shown(self.values.get(name))}, but it must be {allowed}.")
+
+    def unsupported(self, name: str) -> UnsupportedModelError:
+        """The error for a field whose value means something that we do not run."""
+        value = shown(self.values.get(name))
+        return UnsupportedModelError(f"{self.file}: {name} is {value}, which is not supported. Choose another model.")
 
     def integer(self, name: str, default: int | None = None, *, most: int = MOST_INTEGER, least: int = 1) -> int:
         """A whole number from `least`, which is 1 or 0, to `most`."""

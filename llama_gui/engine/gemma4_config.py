@@ -5,7 +5,7 @@ from typing import Any
 
 from llama_gui.engine.cache_layout import CacheLayout, CachePart
 from llama_gui.engine.expert_config import GEMMA4_NAMES, ExpertConfig, read_experts
-from llama_gui.engine.fields import Fields, shown
+from llama_gui.engine.fields import Fields
 from llama_gui.errors import UnsupportedModelError
 
 BOTH_WAYS = "use_bidirectional_attention"
@@ -109,11 +109,8 @@ def _full_layer(fields: Fields, sliding: frozenset[int], layers: int) -> Fields:
 
 
 def _refuse(fields: Fields) -> None:
-    both = fields.values.get(BOTH_WAYS)
-    if both not in (None, "vision"):
-        raise UnsupportedModelError(
-            f"{fields.file}: {BOTH_WAYS} is {shown(both)}, which is not supported. Choose another model."
-        )
+    if fields.values.get(BOTH_WAYS) not in (None, "vision"):
+        raise fields.unsupported(BOTH_WAYS)
 
 
 def read_gemma4_experts(fields: Fields, layers: int) -> ExpertConfig | None:

@@ -412,10 +412,7 @@ class GgufConfig:
         for key, harmless in _REFUSED.items():
             value = None if key in known else self._get(key)
             if value is not None and (isinstance(value, np.ndarray | list) or value != harmless):
-                raise UnsupportedModelError(
-                    f"{self._path}: {self._prefix}{key} is {shown(value)}, which is not supported. "
-                    "Choose another model."
-                )
+                raise self._fields.unsupported(self._prefix + key)
 
     def _get(self, key: str) -> Any:
         return self._fields.values.get(self._prefix + key)

@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from llama_gui.engine.fields import Fields, shown
+from llama_gui.engine.fields import Fields
 from llama_gui.engine.recurrent_config import ATTENDS, RecurrentConfig, recurrent_layers
-from llama_gui.errors import UnsupportedModelError
 
 MAMBA = "mamba"
 _UNLIMITED: tuple[list[Any], ...] = ([math.inf], [{"__float__": "Infinity"}], [None])
@@ -58,7 +57,7 @@ def read_mamba(fields: Fields, layers: int, hidden: int) -> MambaConfig | None:
     if isinstance(kinds, list) and all(kind == ATTENDS for kind in kinds):
         return None
     if fields.flag("mamba_proj_bias", False):
-        raise _refused(fields, "mamba_proj_bias")
+        raise fields.unsupported("mamba_proj_bias")
     heads, width = fields.integer("mamba_n_heads", 128), fields.values.get("mamba_d_head", "auto")
     expand = fields.values.get("mamba_expand", 2)
     inner = heads * fields.integer("mamba_d_head") if expand is None else fields.integer("mamba_expand", 2) * hidden
@@ -72,7 +71,7 @@ def read_mamba(fields: Fields, layers: int, hidden: int) -> MambaConfig | None:
     if taps < 2:
         raise fields.wrong("mamba_d_conv", "at least 2, the last tokens that are convolved")
     if _limits(fields.values.get("time_step_limit")):
-        raise _refused(fields, "time_step_limit")
+        raise fields.unsupported("time_step_limit")
     return MambaConfig(
         recurrent_layers(fields, MAMBA, layers, [MAMBA] * layers),
         taps,
@@ -88,9 +87,3 @@ def read_mamba(fields: Fields, layers: int, hidden: int) -> MambaConfig | None:
 def _limits(limit: Any) -> bool:
     """Whether it bounds how much a token counts."""
     return limit is not None and not (isinstance(limit, list) and limit[:1] == [0] and limit[1:] in _UNLIMITED)
-
-
-def _refused(fields: Fields, name: str) -> UnsupportedModelError:
-    return UnsupportedModelError(
-        f"{fields.file}: {name} is {shown(fields.values[name])}, which is not supported. Choose another model."
-    )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llama_gui.engine.expert_config import SHARED_INNER
-from llama_gui.engine.fields import Fields, shown
+from llama_gui.engine.fields import Fields
 from llama_gui.engine.mamba_config import MAMBA
 from llama_gui.engine.recurrent_config import ATTENDS
 from llama_gui.engine.split_layers import SplitLayers
@@ -64,9 +64,7 @@ def with_nemotron_names(fields: Fields, split: SplitLayers) -> Fields:
     if has_experts:
         for name, known in (("moe_latent_size", None), ("n_group", 1), ("topk_group", 1), ("mlp_bias", False)):
             if values.get(name, known) != known:
-                raise UnsupportedModelError(
-                    f"{fields.file}: {name} is {shown(values[name])}, which is not supported. Choose another model."
-                )
+                raise fields.unsupported(name)
     layers = range(len(split.firsts))
     renamed = {
         "num_hidden_layers": len(layers),

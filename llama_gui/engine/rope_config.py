@@ -228,7 +228,7 @@ def _longrope(rope: Fields, theta: float, fields: Fields) -> RopeConfig:
 def _share(fields: Fields, rotates_partly: bool) -> float:
     if not rotates_partly:
         if fields.values.get("partial_rotary_factor", 1) not in (1, None):
-            raise UnsupportedModelError(f"{fields.file}: partial_rotary_factor is not supported.")
+            raise fields.unsupported("partial_rotary_factor")
         return 1.0
     share = fields.number("partial_rotary_factor", 1.0)
     if share > 1:

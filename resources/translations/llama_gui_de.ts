@@ -5077,20 +5077,8 @@
         <translation>mindestens 2: die letzten Tokens, die gefaltet werden</translation>
     </message>
     <message>
-        <source>{0}: conv_bias is {1}, which is not supported. Choose another model.</source>
-        <translation>{0}: conv_bias ist {1}. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
-    </message>
-    <message>
-        <source>{0}: routed_scaling_factor is {1}, which is not supported. Choose another model.</source>
-        <translation>{0}: routed_scaling_factor ist {1}. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
-    </message>
-    <message>
         <source>such that one of them is full_attention</source>
         <translation>so, dass eine davon full_attention ist</translation>
-    </message>
-    <message>
-        <source>{0}: attn_output_gate is {1}, which is not supported. Choose another model.</source>
-        <translation>{0}: attn_output_gate ist {1}. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
     </message>
     <message>
         <source>a multiple of the {0} heads</source>
@@ -5139,14 +5127,6 @@
     <message>
         <source>as many as heads of {0} are in {1}, mamba_expand * hidden_size</source>
         <translation>so viele, wie Heads mit {0} in {1} sind, mamba_expand * hidden_size</translation>
-    </message>
-    <message>
-        <source>{0}: mamba_proj_bias is {1}, which is not supported. Choose another model.</source>
-        <translation>{0}: mamba_proj_bias ist {1}, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
-    </message>
-    <message>
-        <source>{0}: time_step_limit is {1}, which is not supported. Choose another model.</source>
-        <translation>{0}: time_step_limit ist {1}, und das wird nicht unterstützt. Wähle ein anderes Modell.</translation>
     </message>
     <message>
         <source>a list of {0} names, each full_attention or mamba</source>
@@ -5407,10 +5387,6 @@
     <message>
         <source>{0}: per_layer_config has layers that differ in another way than those of Gemma 4, which is not supported. Choose another model.</source>
         <translation>{0}: In per_layer_config sind Schichten auf andere Art verschieden als bei Gemma 4. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
-    </message>
-    <message>
-        <source>{0}: use_bidirectional_attention is {1}, which is not supported. Choose another model.</source>
-        <translation>{0}: use_bidirectional_attention ist {1}. Das wird nicht unterstützt. Nimm ein anderes Modell.</translation>
     </message>
     <message>
         <source>{0}: {1} is stored as F8_E4M3, which is not supported of it. Choose another model.</source>
@@ -5771,10 +5747,6 @@
     <message>
         <source>{0}: LongRoPE has {1} factors for {2} pairs of each head. Download the file again.</source>
         <translation>{0}: LongRoPE hat {1} Faktoren für {2} Paare jedes Kopfes. Lade die Datei noch einmal herunter.</translation>
-    </message>
-    <message>
-        <source>{0}: partial_rotary_factor is not supported.</source>
-        <translation>{0}: partial_rotary_factor wird nicht unterstützt.</translation>
     </message>
     <message>
         <source>{0}: the rope type {1} is not supported. Supported: {2}.</source>
