@@ -159,7 +159,7 @@ def apply_theme(app: QApplication, scheme: ColorScheme) -> Theme:
     hints.setColorScheme(wanted)
     is_dark = scheme == "dark" or (scheme == "system" and hints.colorScheme() == Qt.ColorScheme.Dark)
     theme = DARK if is_dark else LIGHT
-    if app.style().objectName().lower() != "fusion":
+    if not app.styleSheet():  # one of ours hides the style and its name; to set it again dresses every widget anew
         app.setStyle("Fusion")
     sheet = style_sheet(theme)
     if app.styleSheet() != sheet:  # dressing every widget anew takes a noticeable moment

@@ -1,7 +1,7 @@
 """Every text can be read on every ground it stands on."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QPalette, QTextLayout
 from PySide6.QtWidgets import QCheckBox, QDialog, QPushButton, QRadioButton, QVBoxLayout, QWidget
 
@@ -45,6 +45,29 @@ def test_widgets_know_their_theme(qapp, qtbot, scheme, theme):
     qtbot.addWidget(widget)
     assert theme_of(widget) is theme
     assert widget.palette().color(QPalette.ColorRole.Accent).name().upper() == theme.accent
+
+
+class Dressed(QWidget):
+    """Counts how often it was given a style."""
+
+    times = 0
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.StyleChange:
+            self.times += 1
+        super().changeEvent(event)
+
+
+def test_widgets_are_dressed_once_for_a_new_theme_and_not_for_the_same(qapp, qtbot):
+    apply_theme(qapp, "light")
+    widget = Dressed()
+    qtbot.addWidget(widget)
+    widget.show()
+    seen = [widget.times]
+    for scheme in ("light", "dark", "dark"):
+        apply_theme(qapp, scheme)
+        seen.append(widget.times)
+    assert seen == [seen[0], seen[0], seen[0] + 1, seen[0] + 1]
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
