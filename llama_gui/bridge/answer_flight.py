@@ -13,7 +13,7 @@ from llama_gui.bridge.engine_thread import error_text
 from llama_gui.bridge.frames import FinishedItem, Frame
 from llama_gui.chats.attachments import Draft
 from llama_gui.chats.message_files import split
-from llama_gui.chats.recipe import read_recipe, recipe_text
+from llama_gui.chats.recipe import GrowingRecipe, read_recipe, recipe_text
 from llama_gui.chats.shown_path import ShownPath
 from llama_gui.chats.too_long import too_long_text
 from llama_gui.chats.tree import Node, NodeStatus, clean_text, new_node
@@ -67,7 +67,7 @@ class AnswerFlight(QObject):
         self._news = news
         self._ticket: int | None = None
         self._answer_id: str | None = None
-        self._token_ids: list[int] = []
+        self._growing: GrowingRecipe | None = None  # of the answer that is being written
         self._written = ""  # its whole text, of which possible calls are not shown
         self._watch: CallWatch | None = None
         self._question: Question | None = None
@@ -127,13 +127,14 @@ class AnswerFlight(QObject):
         asked = self._path.tree[self._question.asked_id]
         if asked.role == "user" and asked.status == "failed":  # refused before, taken now
             self._put(replace(asked, status="complete", error=""))
-        self._token_ids = list(self._question.request.answer_token_ids)
+        request = self._question.request
+        self._growing = GrowingRecipe(request, self._model, self._question.given_tokens)
         self._written = ""
         self._watch = _call_watch(self._question, self._model)
         if self._question.continues is not None:
             self._answer_id = self._question.continues
             answer = self._path.tree[self._answer_id]
-            written = read_recipe(answer.recipe).written if self._token_ids else ""
+            written = read_recipe(answer.recipe).written if request.answer_token_ids else ""
             said = self._said(written or answer.content)
             self._put(replace(answer, status="streaming", error="", content=said))
             self._news.changed.emit()
@@ -189,8 +190,8 @@ class AnswerFlight(QObject):
         if self._ticket is None:
             return
         for item in frame.items:
-            if item.ticket == self._ticket:
-                self._token_ids += item.token_ids
+            if item.ticket == self._ticket and self._growing is not None:
+                self._growing.add(item.token_ids)
                 self._add_text(item.text)
                 self._news.tokens_added.emit(len(item.token_ids))
         for progress in frame.progress:
@@ -230,16 +231,13 @@ class AnswerFlight(QObject):
 
     def _recipe(self, said: str, result: GenerateResult | None = None) -> str:
         """How the answer is made; kept while it is written, so that it can go on exactly after a crash."""
-        if self._question is None:
+        if self._question is None or self._growing is None:
             return ""
-        return recipe_text(
-            self._question.request,
-            self._model,
-            result,
-            token_ids=self._token_ids,
-            given_tokens=self._question.given_tokens,
-            written=self._written if self._written != said else "",
-        )
+        written = self._written if self._written != said else ""
+        if result is None:
+            return self._growing.text(written)
+        given = self._question.given_tokens
+        return recipe_text(self._question.request, self._model, result, given_tokens=given, written=written)
 
     def _finish(self, finished: FinishedItem) -> None:
         result, question = finished.result, self._question

@@ -17,6 +17,8 @@ SHARE = 0.5
 """The share of the context that a message with excerpts may take; the rest is for the answer and earlier messages."""
 QUIET_MS = 300
 """How long no key may be pressed before anything is counted."""
+GROWING_MS = 250
+"""How often it is told that an answer grows: whoever shows it need not do so with each token."""
 
 
 class ContextWatch(QObject):
@@ -52,6 +54,8 @@ class ContextWatch(QObject):
         self._counts: dict[tuple[str, Attachment], int | None] = {}
         self._timer = QTimer(self, singleShot=True, interval=QUIET_MS)
         self._timer.timeout.connect(self._measure)
+        self._growing_timer = QTimer(self, singleShot=True, interval=GROWING_MS)
+        self._growing_timer.timeout.connect(self._tell)
         for signal in (host.loaded, host.current_changed, host.load_failed):
             signal.connect(self._on_model)
 
@@ -105,6 +109,7 @@ class ContextWatch(QObject):
             self._timer.start(0)
         elif not watched:
             self._timer.stop()
+            self._growing_timer.stop()
 
     def set_draft(self, draft: Draft, replaces: str | None = None) -> None:
         """What is being written, in the place of a message or behind the last one."""
@@ -127,8 +132,8 @@ class ContextWatch(QObject):
     def note_written(self, tokens: int) -> None:
         """The answer has grown: its tokens are added for now, and measured when it has ended."""
         self._written += tokens
-        if self._is_watched and self._use is not None:
-            self._tell()
+        if self._is_watched and self._use is not None and not self._growing_timer.isActive():
+            self._growing_timer.start()
 
     @Slot()
     def _on_model(self) -> None:
@@ -168,6 +173,7 @@ class ContextWatch(QObject):
         texts = any(file.text for file in self._draft.files)  # of images there are no passages
         return use.is_too_long and drops and texts and len(self._draft.text) < use.max_context
 
+    @Slot()
     def _tell(self) -> None:
         use = self._use
         if use is not None and self._written:

@@ -95,11 +95,10 @@ def recipe_text(
     template: str = "",
     tokenizer: str = "",
     prompt_token_ids: Sequence[int] = (),
-    token_ids: Sequence[int] = (),
     given_tokens: int = 0,
     written: str = "",
 ) -> str:
-    """JSON for `read_recipe`. Without a result it is of an answer that is being written, `token_ids` so far."""
+    """JSON for `read_recipe`. Without a result it is of an answer of which nothing is written yet."""
     recipe = Recipe(
         fingerprint=fingerprint,
         template=template,
@@ -116,7 +115,6 @@ def recipe_text(
         tools=tuple(request.tools or ()),
         written=written,
         prompt_token_ids=tuple(prompt_token_ids or request.token_ids or ()),
-        token_ids=tuple(token_ids),
         continued_tokens=len(request.answer_token_ids),
         given_tokens=given_tokens,
     )
@@ -154,10 +152,36 @@ def _with_result(recipe: Recipe, result: GenerateResult | None) -> Recipe:
 
 
 def recipe_to_json(recipe: Recipe) -> str:
-    """The recipe as text, without the spaces that would make thousands of token ids half as long again."""
-    # The schemas of tools go as they are: `asdict` would copy each part of them, many times a second.
-    values = asdict(replace(recipe, tools=())) | {"tools": recipe.tools}
-    return json.dumps(values, separators=(",", ":"), default=str)
+    """The recipe as text."""
+    # The schemas of tools go as they are: `asdict` would copy each part of them.
+    return _dumped(asdict(replace(recipe, tools=())) | {"tools": recipe.tools})
+
+
+def _dumped(value: Any) -> str:
+    """As JSON, without the spaces that would make thousands of token ids half as long again."""
+    return json.dumps(value, separators=(",", ":"), default=str)
+
+
+class GrowingRecipe:
+    """The recipe of an answer that is being written, as text. That is wanted with each of its tokens: no part is
+    written twice.
+    """
+
+    def __init__(self, request: GenerateRequest, model: ModelInfo | None, given_tokens: int = 0) -> None:
+        values = json.loads(recipe_text(request, model, given_tokens=given_tokens))
+        del values["token_ids"], values["written"]
+        self._rest = _dumped(values).removesuffix("}")
+        self._token_ids: list[str] = []
+        self.add(request.answer_token_ids)
+
+    def add(self, token_ids: Sequence[int]) -> None:
+        """More tokens of the answer."""
+        if token_ids:
+            self._token_ids.append(",".join(map(str, token_ids)))
+
+    def text(self, written: str = "") -> str:
+        """JSON for `read_recipe`; `written`: see `Recipe`."""
+        return f'{self._rest},"written":{_dumped(written)},"token_ids":[{",".join(self._token_ids)}]}}'
 
 
 def read_recipe(text: str) -> Recipe:

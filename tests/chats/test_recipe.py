@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llama_gui.chats.recipe import Recipe, read_recipe, recipe_text, recipe_to_json
+from llama_gui.chats.recipe import GrowingRecipe, Recipe, read_recipe, recipe_text, recipe_to_json
 from llama_gui.vocabulary import (
     DEFAULT_SAMPLING,
     GenerateRequest,
@@ -114,8 +114,26 @@ def test_how_much_was_thought(stored: str, thinking: object):
 
 def test_an_answer_that_is_being_written_has_a_recipe_too():
     request = GenerateRequest(prompt="Hi", sampling=SamplingParams(seed=3))
-    recipe = read_recipe(recipe_text(request, MODEL, token_ids=[4, 5]))
-    assert (recipe.sampling.seed, recipe.token_ids, recipe.finish_reason) == (3, (4, 5), "")
+    growing = GrowingRecipe(request, MODEL)
+    assert read_recipe(growing.text()) == read_recipe(recipe_text(request, MODEL))
+    for token_ids in ([4], [], [5, 6]):
+        growing.add(token_ids)
+    recipe = read_recipe(growing.text())
+    assert (recipe.sampling.seed, recipe.token_ids, recipe.finish_reason) == (3, (4, 5, 6), "")
+
+
+def test_the_recipe_of_an_answer_that_goes_on_begins_with_what_was_there():
+    schema = {"type": "object", "title": 'Token ids: "token_ids":[9]', "default": float("nan")}
+    request = GenerateRequest(
+        messages=[Message("user", "Hi")], answer_token_ids=[1, 2], tools=[{"name": "é"}], json_schema=schema
+    )
+    growing = GrowingRecipe(request, None, given_tokens=1)
+    growing.add([3])
+    recipe = read_recipe(growing.text(written='<tool_call>"é"\n'))
+    assert (recipe.token_ids, recipe.continued_tokens, recipe.given_tokens) == ((1, 2, 3), 2, 1)
+    assert (recipe.written, recipe.tools) == ('<tool_call>"é"\n', ({"name": "é"},))
+    assert recipe.json_schema is not None
+    assert recipe.json_schema["title"] == schema["title"]
 
 
 def test_the_first_versions_recipe_is_read():
