@@ -162,7 +162,6 @@ class DrawnChat(Sheet):
         if self._page.is_streaming:
             # Never more than a quarter of the time for drawing, whatever a model writes.
             self._timer.setInterval(max(FRAME_MS, round(4000 * (perf_counter() - started))))
-            self.viewport().update()
 
     def _take_arrived(self) -> str:
         arrived = "".join(self._arrived)
