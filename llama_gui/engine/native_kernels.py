@@ -91,6 +91,7 @@ class NativeKernels:
         self._dequantise_grid = _function(library.llama_gui_dequantise_grid, *rows[:1], _INT, _SIZE, *2 * [_POINTER])
         self._int4_round = _function(library.llama_gui_int4_round, _POINTER, _INT, _SIZE, _SIZE, *4 * [_POINTER])
         self._mass = _function(library.llama_gui_mass, _POINTER, _SIZE, _POINTER)
+        self._rank = _function(library.llama_gui_rank, _POINTER, _SIZE, ctypes.c_float, _SIZE, *3 * [_POINTER])
         self._norm = _function(library.llama_gui_norm, *rows, _POINTER, ctypes.c_double, _POINTER)
         self._gelu = _function(library.llama_gui_gelu, _POINTER, _SIZE, _POINTER, _POINTER)
         self._dots = _function(library.llama_gui_dots, *rows, *weight, _POINTER)
@@ -385,10 +386,26 @@ class NativeKernels:
 
     def log_mass(self, logits: Tensor) -> float:
         """As ``torch.logsumexp``, of float32 ``[vocab]``; NaN or an infinity where that is one."""
-        largest_and_sum = (ctypes.c_double * 2)()
-        _check(self._mass(logits.data_ptr(), len(logits), ctypes.addressof(largest_and_sum)))
-        largest, total = largest_and_sum
+        found = (ctypes.c_double * 3)()
+        _check(self._mass(logits.data_ptr(), len(logits), ctypes.addressof(found)))
+        largest, total, _ = found
         return largest + math.log(total) if total > 0 else largest + total
+
+    def rank(
+        self, logits: Tensor, temperature: float, count: int
+    ) -> tuple[float, float, list[float], list[int]] | None:
+        """Of float32 `logits` ``[vocab]``: `log_mass`, that of ``(logits - largest) / temperature``, and the `count`
+        largest (fewer than 4,096), in order, with their places; of equal ones the first come first. None: they are
+        not finite.
+        """
+        found, count = (ctypes.c_double * 3)(), min(count, len(logits))
+        values, places = (ctypes.c_float * count)(), (ctypes.c_int32 * count)()
+        results = map(ctypes.addressof, (values, places, found))
+        _check(self._rank(logits.data_ptr(), len(logits), temperature, count, *results))
+        largest, total, cooled = found
+        if not 0 < total < math.inf:
+            return None
+        return largest + math.log(total), math.log(cooled), list(values), list(places)
 
     def attend(
         self,

@@ -1,7 +1,8 @@
-"""What sampling needs of logits that lie on a card: their mass and the likeliest tokens, found there.
+"""What sampling needs of logits: their mass and the likeliest tokens, found by a card or by our own kernels.
 
 A vocabulary of 128,000 takes half a megabyte for each answer and token, and searching it on the CPU longer than a card
-needs for the step. So only these numbers are fetched; whoever needs more of a row (penalties, a grammar) fetches it.
+needs for the step. So of what lies there only these numbers are fetched; whoever needs more of a row (penalties, a
+grammar) fetches it.
 """
 
 from collections.abc import Sequence
@@ -10,17 +11,19 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from llama_gui.engine.native_kernels import NativeKernels
+
 RANKS = 64
-"""How many of the likeliest tokens are fetched: as many as `sampling.candidates` looks at first."""
+"""How many of the likeliest tokens are told: as many as `sampling.candidates` looks at first."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankedRow:
-    """Logits of one place: what is known of them on the CPU, and where all of them are.
+    """Logits of one place: what is told of them, and where all of them are.
 
     `size`: how many tokens there are. `mass`: the logarithm of the sum of their exponentials; `cooled`: the same of
     ``(logits - best) / temperature``. `values`, `ids`: the largest ``RANKS`` or fewer and their places, in order.
-    `step`: float32 ``[rows, head]`` on the card, of which this is row `row`; valid until the next step.
+    `step`: float32 ``[rows, head]`` where they lie, of which this is row `row`; on a card valid until the next step.
     """
 
     size: int
@@ -30,6 +33,10 @@ class RankedRow:
     ids: Sequence[int]
     step: Tensor
     row: int
+
+    def tells(self, count: int) -> bool:
+        """Whether the `count` likeliest are told, or all there are."""
+        return len(self.values) >= min(count, self.size)
 
     def whole(self) -> Tensor:
         """All logits ``[size]``, on the CPU."""
@@ -67,6 +74,12 @@ class Ranker:
             RankedRow(size, mass, cooled, values, its_ids, logits, row)
             for row, ((mass, cooled, *values), its_ids) in enumerate(zip(numbers, ids, strict=True))
         ]
+
+
+def ranked(logits: Tensor, temperature: float, count: int, kernels: NativeKernels) -> RankedRow | None:
+    """The `count` likeliest of float32 `logits` ``[vocab]`` on the CPU, and the rest; None: they are not finite."""
+    found = kernels.rank(logits.contiguous(), temperature, count)
+    return None if found is None else RankedRow(len(logits), *found, logits.unsqueeze(0), 0)
 
 
 def temperatures_on(device: torch.device, temperatures: Sequence[float]) -> Tensor:

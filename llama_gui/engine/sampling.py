@@ -12,6 +12,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -27,11 +28,13 @@ from llama_gui.engine.penalties import (
     apply_penalties,
     leaves_alone,
 )
-from llama_gui.engine.ranking import RANKS, RankedRow
+from llama_gui.engine.ranking import RANKS, RankedRow, ranked
 from llama_gui.errors import GenerationError
 from llama_gui.vocabulary import SamplingParams
 
 _FIRST_CANDIDATES = RANKS
+_RANKED = (RANKS, 512, 4095)
+"""How many of the likeliest our own kernels are asked for, until that is enough."""
 _CANDIDATE_GROWTH = 8
 _LEAST_TEMPERATURE = 1e-6
 
@@ -174,6 +177,12 @@ def ranked_place(row: RankedRow, params: SamplingParams, temperature: float, num
     return min(bisect_right(sums, before * number), len(sums) - 1) if is_truncated else len(sums) - 1
 
 
+def told_mass(row: RankedRow, temperature: float) -> float:
+    """Of the likeliest tokens that are told, of 1."""
+    best = row.values[0]
+    return sum(math.exp((value - best) / temperature - row.cooled) for value in row.values)
+
+
 class Sampler:
     """Draws the tokens of one request.
 
@@ -211,7 +220,9 @@ class Sampler:
 
     def guesser(self) -> "Sampler":
         """A sampler that draws the same, but without the caller's processor, which may count its calls."""
-        return Sampler(self.params, self.seed, bad_words=self._bad_words, token_text=self._token_text)
+        return Sampler(
+            self.params, self.seed, bad_words=self._bad_words, token_text=self._token_text, kernels=self._kernels
+        )
 
     @property
     def is_plain(self) -> bool:
@@ -243,21 +254,28 @@ class Sampler:
         Raises:
             GenerationError: the logits, or what a processor made of them, are not finite.
         """
+        index, is_plain = len(answer), self._leaves_alone(answer, allowed)
         if isinstance(logits, RankedRow):
-            is_plain = self._is_plain and allowed is None and (len(answer) >= self._min_tokens or not self._ending)
-            draw = self._draw_ranked(logits, len(answer)) if is_plain else None
-            if draw is not None:
-                return draw
+            place = self._place(logits, index) if is_plain and logits.tells(self._logprobs) else None
+            if place is not None:
+                return self._drawn(logits, place)
             logits = logits.whole()
+        found = self._find(logits, index) if is_plain else None
+        if found is not None and found[0].tells(self._logprobs):
+            return self._drawn(*found)
         mass = log_mass(logits, self._kernels)
-        token_id = self._pick(self._processed(logits, prompt, answer, allowed), len(answer))
+        scores = self._processed(logits, prompt, answer, allowed)
+        token_id = self._search(scores, index) if is_plain else self._pick(scores, index)
         return Draw(token_id, float(logits[token_id]) - mass, likeliest(logits, mass, self._logprobs))
+
+    def _leaves_alone(self, answer: Sequence[int], allowed: Tensor | None) -> bool:
+        """Whether nothing is done to the logits."""
+        return self._is_plain and allowed is None and (len(answer) >= self._min_tokens or not self._ending)
 
     def _processed(
         self, logits: Tensor, prompt: Sequence[int], answer: Sequence[int], allowed: Tensor | None
     ) -> Tensor:
-        ending = self._ending if len(answer) < self._min_tokens else ()
-        if self._is_plain and allowed is None and not ending:
+        if self._leaves_alone(answer, allowed):
             return logits  # copying a vocabulary takes longer than everything else done to it
         scores = logits.clone()
         if self._processor is not None:
@@ -265,7 +283,7 @@ class Sampler:
         if allowed is not None:
             scores.masked_fill_(~allowed, -math.inf)
         apply_logit_bias(scores, self.params)
-        apply_allowed(scores, self.params, ending)
+        apply_allowed(scores, self.params, self._ending if len(answer) < self._min_tokens else ())
         apply_bad_words(scores, answer, self._bad_words)
         apply_penalties(scores, prompt, answer, self.params)
         apply_dry(scores, prompt, answer, self.params, self._token_text)
@@ -285,23 +303,69 @@ class Sampler:
             raise GenerationError("logits_processor returned NaN, +inf, or no token that may be drawn.")
         return made
 
-    def _draw_ranked(self, row: RankedRow, index: int) -> Draw | None:
-        """The same, if what the card has found suffices; None: more of the logits is needed."""
-        params, mass, count = self.params, _checked(row.mass), self._logprobs
-        is_wider = max(count, params.top_k or 0) > len(row.values) < row.size
-        if params.xtc_probability or (params.typical_p or 1.0) < 1 or is_wider:
-            return None
-        place = 0
-        if self.temperature > 0 and params.top_k != 1:
-            place = ranked_place(row, params, max(self.temperature, _LEAST_TEMPERATURE), uniform(self.seed, index))
-            if place is None:
-                return None
+    def _drawn(self, row: RankedRow, place: int) -> Draw:
+        """The token that stands there."""
+        mass, count = _checked(row.mass), self._logprobs
         top = tuple((i, value - mass) for i, value in zip(row.ids[:count], row.values[:count], strict=True))
         return Draw(row.ids[place], row.values[place] - mass, top)
 
+    def _place(self, row: RankedRow, index: int) -> int | None:
+        """Which of the likeliest tokens is drawn; None: that cannot be told from these alone."""
+        if self._is_greedy:
+            return 0
+        if self._cuts_otherwise or not row.tells(self.params.top_k or 0):
+            return None
+        return ranked_place(row, self.params, self._divisor, uniform(self.seed, index))
+
+    def _find(self, scores: Tensor, index: int) -> tuple[RankedRow, int] | None:
+        """The likeliest of `scores` ``[vocab]``, found by our own kernels, and which of them is drawn.
+
+        None: there are no such kernels, the scores are not finite, or more of them is needed.
+        """
+        if self._kernels is None or scores.device.type != "cpu" or (self._cuts_otherwise and not self._is_greedy):
+            return None
+        if self._is_greedy:
+            row = ranked(scores, 1.0, min(max(self._logprobs, 1), _RANKED[-1]), self._kernels)
+            return None if row is None else (row, 0)
+        least = min(self.params.top_k or 1, len(scores))
+        for count, after in pairwise((*_RANKED, math.inf)):
+            if count < least:
+                continue
+            row = ranked(scores, self._divisor, count, self._kernels)
+            place = None if row is None else self._place(row, index)
+            if row is not None and place is not None:
+                return row, place
+            # Those that come after are not likelier: so many of them may still be too few.
+            if row is None or self._needed_mass(index) > after / count * told_mass(row, self._divisor):
+                return None
+        return None
+
+    def _needed_mass(self, index: int) -> float:
+        """A set of the likeliest tokens that has this mass is enough to draw from."""
+        top_p = self.params.top_p or 1.0
+        return top_p if top_p < 1 or self.params.min_p else uniform(self.seed, index)
+
+    @property
+    def _cuts_otherwise(self) -> bool:
+        """Whether more is cut off than by top-k, top-p and min-p."""
+        return bool(self.params.xtc_probability) or (self.params.typical_p or 1.0) < 1
+
+    @property
+    def _is_greedy(self) -> bool:
+        return self.temperature == 0 or self.params.top_k == 1
+
+    @property
+    def _divisor(self) -> float:
+        """A temperature that divides."""
+        return max(self.temperature, _LEAST_TEMPERATURE)
+
     def _pick(self, scores: Tensor, index: int) -> int:
-        params, temperature = self.params, self.temperature
-        first = argmax(scores) if temperature == 0 or params.top_k == 1 else None
+        found = self._find(scores, index)
+        return self._search(scores, index) if found is None else found[0].ids[found[1]]
+
+    def _search(self, scores: Tensor, index: int) -> int:
+        """The same by torch."""
+        first = argmax(scores) if self._is_greedy else None
         best = float(scores.max() if first is None else scores[first])
         if best == -math.inf:
             raise GenerationError(
@@ -311,7 +375,7 @@ class Sampler:
         if first is not None:
             return first
         # Shifted first, so that a tiny temperature cannot overflow.
-        return self._draw((scores - best) / max(temperature, _LEAST_TEMPERATURE), index)
+        return self._draw((scores - best) / self._divisor, index)
 
     def _draw(self, scores: Tensor, index: int) -> int:
         """Draw one of the candidates that the truncations leave of `scores` ``[vocab]`` (after the temperature)."""

@@ -571,6 +571,34 @@ def test_log_mass_of_what_is_not_finite(kernels: NativeKernels, size: int, bad: 
     assert not math.isfinite(kernels.log_mass(torch.full((size,), -torch.inf)))
 
 
+@pytest.mark.parametrize("size", [1, 9, 63, 64, 65, 511, 4_097, 40_003, 128_256])
+@pytest.mark.parametrize("count", [1, 64, 512, 4_095])
+def test_rank(kernels: NativeKernels, size: int, count: int):
+    allowed = torch.full((size,), -torch.inf)
+    allowed[torch.randperm(size, generator=torch.Generator().manual_seed(2))[: max(size // 100, 1)]] = 1.0
+    for logits in (3 * numbers(size), numbers(size).round(), torch.zeros(size), numbers(size) + allowed, allowed):
+        found = kernels.rank(logits, 0.7, count)
+        assert found is not None
+        mass, cooled, values, places = found
+        order = logits.argsort(descending=True, stable=True)[:count]
+        assert places == order.tolist()
+        assert values == logits[order].tolist()
+        assert mass == kernels.log_mass(logits)
+        want = ((logits.double() - logits.double().max()) / 0.7).logsumexp(0)
+        assert cooled == pytest.approx(float(want), abs=1e-5)
+        with torch_threads(1):
+            assert kernels.rank(logits, 0.7, count) == found
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+def test_nothing_is_ranked_that_is_not_finite(kernels: NativeKernels, bad: float):
+    for size in (1, 70, 40_003):
+        logits = numbers(size)
+        logits[size // 2] = bad
+        assert kernels.rank(logits, 0.7, 64) is None
+        assert kernels.rank(torch.full((size,), -torch.inf), 0.7, 64) is None
+
+
 @pytest.mark.parametrize(("channels", "width"), [(1, 8), (3, 24), (4, 16), (9, 40), (48, 1536), (130, 72)])
 def test_rows_times_a_weight_of_float32(kernels: NativeKernels, channels: int, width: int):
     """Whatever is multiplied beside a row, and in registers of either width, its bits are the same."""

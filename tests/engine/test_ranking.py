@@ -81,6 +81,49 @@ def test_what_is_drawn(way, scale, more):
         assert [value for _, value in got.top] == pytest.approx([value for _, value in want.top], abs=1e-4)
 
 
+@pytest.mark.parametrize("size", [40, TOKENS, 40_003])
+@pytest.mark.parametrize(
+    "way", [*WAYS, {"temperature": 1.0, "top_p": 0.999}, {"temperature": 0.6, "top_k": 600}], ids=str
+)
+@pytest.mark.sampled(20)
+def test_our_own_kernels_find_what_torch_finds(kernels, way, size):
+    plain = SamplingParams(
+        top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.0, frequency_penalty=0.0, presence_penalty=0.0
+    )
+    params = SamplingParams(**way).or_else(plain)
+    one, other = (Sampler(params, 7, logprobs=5, kernels=found) for found in (kernels, None))
+    generator = torch.Generator().manual_seed(size)
+    for index in range(24):
+        logits = (4.0, 1.0, 0.1)[index % 3] * torch.randn(size, generator=generator)
+        kept, answer = logits.clone(), [4] * index
+        allowed = None if index % 4 else torch.rand(size, generator=generator) < 0.2
+        got, want = one.draw(logits, [3, 9], answer, allowed), other.draw(logits, [3, 9], answer, allowed)
+        assert got.token_id == want.token_id
+        assert got.logprob == pytest.approx(want.logprob, abs=1e-4)
+        assert [token for token, _ in got.top] == [token for token, _ in want.top]
+        assert torch.equal(logits, kept)
+        if allowed is None:
+            assert one.guess(logits, [3, 9], answer) == got.token_id
+
+
+def test_our_own_kernels_leave_to_torch_what_needs_far_more_tokens(kernels):
+    asked, rank = [], kernels.rank
+    with patch.object(kernels, "rank", lambda *given: asked.append(given[2]) or rank(*given)):
+        for scale, counts in ((4.0, [RANKS]), (3.0, [RANKS, 512]), (2.0, [RANKS, 512, 4095]), (1.0, [RANKS])):
+            asked.clear()
+            logits = scale * torch.randn(40_003, generator=torch.Generator().manual_seed(1))
+            Sampler(SamplingParams(temperature=1.0, top_p=0.5), 7, kernels=kernels).draw(logits, [], [])
+            assert asked == counts, scale
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_our_own_kernels_tell_what_is_not_finite(kernels, bad):
+    logits = rows(1)[0]
+    logits[3] = bad
+    with pytest.raises(GenerationError, match="not finite"):
+        Sampler(SamplingParams(temperature=0.0), 7, kernels=kernels).draw(logits, [], [])
+
+
 def test_only_where_they_are_needed_are_all_logits_fetched():
     peaked, flat = rows(1, 4.0), rows(1, 0.01)
     fetched, whole = [], RankedRow.whole
