@@ -12,7 +12,6 @@ import struct
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import torch
@@ -328,7 +327,7 @@ class Sampler:
             row = ranked(scores, 1.0, min(max(self._logprobs, 1), _RANKED[-1]), self._kernels)
             return None if row is None else (row, 0)
         least = min(self.params.top_k or 1, len(scores))
-        for count, after in pairwise((*_RANKED, math.inf)):
+        for count, after in zip(_RANKED, (*_RANKED[1:], math.inf), strict=True):
             if count < least:
                 continue
             row = ranked(scores, self._divisor, count, self._kernels)
