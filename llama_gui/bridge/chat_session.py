@@ -330,6 +330,7 @@ class ChatSession(ChatNews):
     def close(self) -> None:
         """The end of the session: what still streams is marked as broken off, and all is handed to the store."""
         self.words.cancel()
+        self.context.set_watched(False)  # what it tells later would have the chat read on
         self.ahead.close()
         self.folders.hold(self.chat_id, "")
         self._turn.break_off()
