@@ -327,7 +327,7 @@ class Sampler:
             row = ranked(scores, 1.0, min(max(self._logprobs, 1), _RANKED[-1]), self._kernels)
             return None if row is None else (row, 0)
         least = min(self.params.top_k or 1, len(scores))
-        for count, after in zip(_RANKED, (*_RANKED[1:], math.inf), strict=True):
+        for count, after in zip(_RANKED, (*_RANKED[1:], 0), strict=True):
             if count < least:
                 continue
             row = ranked(scores, self._divisor, count, self._kernels)
@@ -335,7 +335,7 @@ class Sampler:
             if row is not None and place is not None:
                 return row, place
             # Those that come after are not likelier: so many of them may still be too few.
-            if row is None or self._needed_mass(index) > after / count * told_mass(row, self._divisor):
+            if row is None or not after or self._needed_mass(index) > after / count * told_mass(row, self._divisor):
                 return None
         return None
 

@@ -46,6 +46,9 @@ def test_of_a_small_vocabulary_all_is_told():
     assert len(told.values) == len(told.ids) == 20
 
 
+PLAIN = SamplingParams(
+    top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.0, frequency_penalty=0.0, presence_penalty=0.0
+)
 WAYS = [
     {"temperature": 0.0},
     {"temperature": 1.0},
@@ -69,10 +72,7 @@ WAYS = [
 @pytest.mark.sampled(30)
 def test_what_is_drawn(way, scale, more):
     logits = rows(40, scale)
-    plain = SamplingParams(
-        top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.0, frequency_penalty=0.0, presence_penalty=0.0
-    )
-    sampler = Sampler(SamplingParams(**way).or_else(plain), 7, **more)
+    sampler = Sampler(SamplingParams(**way).or_else(PLAIN), 7, **more)
     for index, (row, told) in enumerate(zip(logits, ranked(logits, way["temperature"]), strict=True)):
         got, want = (sampler.draw(one, [3, 9], [4] * index) for one in (told, row[:TOKENS]))
         assert got.token_id == want.token_id
@@ -87,10 +87,7 @@ def test_what_is_drawn(way, scale, more):
 )
 @pytest.mark.sampled(20)
 def test_our_own_kernels_find_what_torch_finds(kernels, way, size):
-    plain = SamplingParams(
-        top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.0, frequency_penalty=0.0, presence_penalty=0.0
-    )
-    params = SamplingParams(**way).or_else(plain)
+    params = SamplingParams(**way).or_else(PLAIN)
     one, other = (Sampler(params, 7, logprobs=5, kernels=found) for found in (kernels, None))
     generator = torch.Generator().manual_seed(size)
     for index in range(24):
